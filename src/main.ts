@@ -2,15 +2,20 @@
 // Nothing is imported before the signals are handled and the version is known: an older Node cannot even read the rest.
 const OLDEST_NODE = 24;
 
+/** The exit code of these commands is their answer, so an interrupted one must not end with 0. */
+const isCheck = process.argv.some((word) => word === 'doctor' || word === 'probe');
+
 // As process 1 of a container, a signal without a handler is lost. The commands replace these with their own.
 for (const [signal, exitCode] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const) {
-  process.on(signal, () => process.exit(process.argv[2] === 'doctor' ? exitCode : 0));
+  process.on(signal, () => process.exit(isCheck ? exitCode : 0));
 }
 // there is nothing to reload yet; a sandbox alone ends with its terminal
 if (!process.argv.includes('sandbox')) process.on('SIGHUP', () => undefined);
+// what --disable-sigusr1 does: nobody opens an inspector in the process that holds the keys
+process.on('SIGUSR1', () => undefined);
 
 // the reader may be gone or the disk full; the service goes on
 process.stderr.on('error', () => undefined);

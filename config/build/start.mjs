@@ -17,8 +17,6 @@ if (isOutdated()) {
   process.stderr.write('Building dist/, because it is missing or older than the sources. This takes about 10 s.\n');
   await build();
 }
-// what --disable-sigusr1 does: nobody opens an inspector in the process that holds the keys
-process.on('SIGUSR1', () => undefined);
 process.argv[1] = MAIN;
 await import(pathToFileURL(MAIN).href);
 

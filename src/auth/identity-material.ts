@@ -104,7 +104,7 @@ function readCertificateFile(variable: string, file: string): Buffer {
     throw new CertificateUnreadable(
       'file',
       `${variable} ${error.problem}.`,
-      `Correct the path, and make the file readable for the gateway's user.`,
+      `Use the path of a regular file of at most 1 MB that the gateway's user can read.`,
       { cause: error },
     );
   }

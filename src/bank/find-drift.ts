@@ -1,3 +1,4 @@
+import { hasManyDigits } from '../telemetry/many-digits.js';
 import { ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS, type Fields } from './account-fields.js';
 
 /** A difference from the account that we know; contains a value only for a word of an open list. */
@@ -40,7 +41,6 @@ const LEVELS: readonly (readonly [path: string, fields: Fields])[] = [
 ];
 
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,39}$/;
-const MANY_DIGITS = /(?:\d\D*){5}/;
 const WORD = /^[A-Za-z]{1,40}$/;
 
 type Row = Readonly<Record<string, unknown>>;
@@ -88,4 +88,4 @@ function checkFields(row: Row, fields: Fields, path: string, found: Found): void
 export const keyOf = ({ path, value = '', missing }: Drift): string => `${path} ${value} ${missing === true}`;
 
 /** The key if it is safe to show, else `*`: it may be data, an IBAN for example. */
-const toShownKey = (key: string): string => (PLAIN_KEY.test(key) && !MANY_DIGITS.test(key) ? key : '*');
+const toShownKey = (key: string): string => (PLAIN_KEY.test(key) && !hasManyDigits(key) ? key : '*');

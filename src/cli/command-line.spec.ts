@@ -17,6 +17,10 @@ describe('a wrong command line', () => {
   it.each([
     [['doctor', '--ofline'], "Unknown option '--ofline'"],
     [['serve', '--port', '3000'], "Unknown option '--port'"],
+    [['--renew'], 'serve has no option --renew'],
+    [['doctor', '--fresh'], 'doctor has no option --fresh'],
+    [['sandbox', '--offline'], 'sandbox has no option --offline'],
+    [['probe', '--json'], 'probe has no option --json'],
     [['start'], 'unknown command "start"'],
     [['doctor', 'all'], 'unknown command "doctor all"'],
   ])('%j prints the reason in one line, then the usage, and ends with exit code 2', async (args, problem) => {

@@ -7,7 +7,8 @@ const BUILD = COMMIT === null ? VERSION : `${VERSION} (${COMMIT})`;
 const HELP = `accounts-gateway ${BUILD}
 
   node dist/main.js [serve] [--sandbox] [--fresh]   serve the internal API; with --sandbox, against the sandbox bank
-  node dist/main.js doctor [--json] [--offline]     find out why the bank is unreachable, and who must act
+  node dist/main.js doctor [--json] [--offline]     find out why the bank is unreachable, and who must act;
+                           [--sandbox]              with --sandbox, check the sandbox bank
   node dist/main.js sandbox [--fresh]               run the sandbox bank alone
   node dist/main.js sandbox --renew                 write a new client certificate signed by the same CA, and exit
   node dist/main.js probe                           check whether the gateway on this machine answers
@@ -35,6 +36,14 @@ const OPTIONS = {
   help: { ...FLAG, short: 'h' },
 } as const;
 
+/** The options of each command. */
+const OPTIONS_OF: Readonly<Record<string, readonly string[]>> = {
+  serve: ['sandbox', 'fresh'],
+  doctor: ['sandbox', 'json', 'offline'],
+  sandbox: ['fresh', 'renew'],
+  probe: [],
+};
+
 /** Runs what the command line asks for; returns the exit code. */
 export async function runCommandLine(process: NodeJS.Process): Promise<number> {
   const usage = (problem: string) => {
@@ -53,9 +62,11 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
     process.stdout.write(values.help ? HELP : `${BUILD}\n`);
     return EXIT.stopped;
   }
+  const command = positionals.join(' ') || 'serve';
+  const ignored = Object.entries(values).find(([name, isSet]) => isSet && !OPTIONS_OF[command]?.includes(name));
+  if (OPTIONS_OF[command] && ignored) return usage(`${command} has no option --${ignored[0]}`);
   // each is loaded when it is asked for: the doctor must work when the gateway does not
-  switch (positionals.join(' ')) {
-    case '':
+  switch (command) {
     case 'serve': {
       const { serve } = await import('./serve.js');
       return serve(process, values);
@@ -73,6 +84,6 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
       return probe(process.env, process.stderr);
     }
     default:
-      return usage(`unknown command "${positionals.join(' ')}"`);
+      return usage(`unknown command "${command}"`);
   }
 }

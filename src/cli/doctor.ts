@@ -19,8 +19,8 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
   const mode = options.sandbox ? 'sandbox' : 'live';
   // a reader may leave in the middle, as `head` does
   process.stdout.on('error', () => undefined);
-  const say = (text: string) => void (json || process.stdout.write(text));
-  say(`accounts-gateway ${VERSION} doctor (${mode}${offline ? ', offline' : ''})\n\n`);
+  const print = (text: string) => void (json || process.stdout.write(text));
+  print(`accounts-gateway ${VERSION} doctor (${mode}${offline ? ', offline' : ''})\n\n`);
   try {
     const report = await examine({
       mode,
@@ -35,10 +35,10 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
         sandbox = embedded.sandbox;
         return { settings: embedded.settings, warnings };
       },
-      onStep: (step) => say(printStep(step)),
+      onStep: (step) => print(printStep(step)),
     });
     if (json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-    say(printVerdict(report, VERSION, new Date(), offline));
+    print(printVerdict(report, VERSION, new Date(), offline));
     return toExitCode(report);
   } finally {
     await (sandbox as Sandbox | null)?.close();

@@ -72,13 +72,24 @@ describe('the negative case, with one line why and exit code 1:', () => {
     expect(await run({ PORT })).toEqual({ exitCode: 1, said: expect.stringMatching(/ answered 500\n$/) });
   });
 
+  it.each(['abc', '70000', '-1'])('PORT=%s is no port', async (PORT) => {
+    expect(await run({ PORT })).toEqual({
+      exitCode: 1,
+      said: 'accounts-gateway probe: PORT must be a whole number from 0 to 65535\n',
+    });
+  });
+
   it('the gateway hangs', async () => {
     const PORT = await listen(createNetServer((socket) => onClose(() => socket.destroy())));
     expect(await run({ PORT })).toEqual({ exitCode: 1, said: expect.stringMatching(/no response within 300 ms\n$/) });
   });
 
-  it('TLS_CERT_FILE cannot be read', async () => {
-    const { exitCode, said } = await run({ TLS_CERT_FILE: '/none' });
-    expect([exitCode, said]).toEqual([1, expect.stringMatching(/ENOENT.*\n$/)]);
+  it.each([
+    ['/none', 'does not exist'],
+    ['/dev/zero', 'is not a regular file'],
+  ])('TLS_CERT_FILE=%s %s', async (TLS_CERT_FILE, reason) => {
+    const { exitCode, said } = await run({ TLS_CERT_FILE });
+    expect(exitCode).toBe(1);
+    expect(said).toMatch(new RegExp(`^.*: TLS_CERT_FILE points to ${TLS_CERT_FILE}, which ${reason}\n$`));
   });
 });

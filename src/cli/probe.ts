@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { request as requestPlainly, type IncomingMessage } from 'node:http';
 import { request as requestSecurely, type RequestOptions } from 'node:https';
+import { FileUnusable, readSmallFile } from '../config/small-file.js';
 import { EXIT } from './exit.js';
 
 /** Shorter than the timeout of the image's HEALTHCHECK, so that Docker shows the reason. */
@@ -22,7 +22,12 @@ export async function probe(
   stderr: Pick<NodeJS.WritableStream, 'write'>,
   timeoutMs = TIMEOUT_MS,
 ): Promise<number> {
-  const { HOST: listensOn = '', PORT: port = '3000', TLS_CERT_FILE: certFile } = environment;
+  const { HOST: listensOn = '', TLS_CERT_FILE: certFile } = environment;
+  const port = environment.PORT || '3000';
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
+    stderr.write('accounts-gateway probe: PORT must be a whole number from 0 to 65535\n');
+    return EXIT.internalError;
+  }
   const host = ANY_ADDRESS.has(listensOn) ? LOOPBACK : listensOn;
   const address = `${certFile ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}/health/live`;
   const options = { host, port, path: '/health/live', agent: false } as const;
@@ -35,14 +40,15 @@ export async function probe(
     if (response.statusCode === 200) return EXIT.stopped;
     stderr.write(`accounts-gateway probe: ${address} answered ${response.statusCode}\n`);
   } catch (error) {
-    stderr.write(`accounts-gateway probe: ${address} does not answer: ${(error as Error).message}\n`);
+    const reason = error instanceof FileUnusable ? `TLS_CERT_FILE ${error.problem}` : (error as Error).message;
+    stderr.write(`accounts-gateway probe: ${address} does not answer: ${reason}\n`);
   }
   return EXIT.internalError;
 }
 
 /** The certificate itself is trusted, whoever signed it; it may be for another name than the address that is asked. */
 const trustOnly = (certFile: string): RequestOptions => ({
-  ca: readFileSync(certFile),
+  ca: readSmallFile(certFile),
   allowPartialTrustChain: true,
   checkServerIdentity: () => undefined,
 });

@@ -8,7 +8,7 @@ import { EXIT } from './exit.js';
 type SystemError = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };
 
 /** Where a failed start is reported. */
-interface Places {
+interface Outputs {
   readonly stderr: NodeJS.WritableStream;
   /** Null without a log. */
   readonly logger: Logger | null;
@@ -20,7 +20,7 @@ interface Places {
  * Reports why a start failed, in the log and for people; on a terminal, once. Returns the exit code.
  * @throws an unexpected error if there is no log
  */
-export function reportFailedStart({ stderr, logger: log, onTerminal }: Places, error: unknown): number {
+export function reportFailedStart({ stderr, logger: log, onTerminal }: Outputs, error: unknown): number {
   const logger = onTerminal ? null : log;
   if (error instanceof SettingsInvalid) {
     const { errors, warnings } = error;

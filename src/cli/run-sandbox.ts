@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { startSandbox, type Sandbox } from '../sandbox/sandbox.js';
-import { renewClientFile } from '../sandbox/identity/identity.js';
+import { renewSandboxClient, startSandbox, type Sandbox } from '../sandbox/sandbox.js';
 import { sandboxGreeting } from '../sandbox/sandbox-greeting.js';
 import { loadSettings } from '../config/load-settings.js';
 import { EXIT } from './exit.js';
@@ -12,7 +11,6 @@ export async function runSandbox(
   process: NodeJS.Process,
   options: { readonly fresh: boolean; readonly renew: boolean },
 ): Promise<number> {
-  const stopped = once(listenForStop(process), 'abort');
   let sandbox: Sandbox;
   try {
     // no bank is needed to run one
@@ -20,16 +18,19 @@ export async function runSandbox(
     for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
     if (options.renew) {
       const { SANDBOX_DIRECTORY: directory } = settings;
-      await renewClientFile(directory);
-      process.stdout.write(`A new client certificate is in ${directory}/client.pfx\n`);
+      const isRenewed = await renewSandboxClient(directory);
+      const all = `No usable identity was in ${directory}: CA, user name, password and passcode are new too.\n`;
+      process.stdout.write(`A new client certificate is in ${directory}/client.pfx\n${isRenewed ? '' : all}`);
       return EXIT.stopped;
     }
     sandbox = await startSandbox(settings, options);
   } catch (error) {
     return reportFailedStart({ stderr: process.stderr, logger: null, onTerminal: false }, error);
   }
+  // until here, main.ts ends the process at once: a start that hangs must not delay that
+  const stopped = once(listenForStop(process), 'abort');
   process.stdout.write(
-    `${sandboxGreeting(sandbox)}\nA gateway backs off after failures. To end the back-off: kill -HUP <pid of the gateway>\n\nCtrl+C stops it\n`,
+    `${sandboxGreeting(sandbox)}\nA gateway backs off after failures. To end the back-off: kill -HUP <pid of the gateway>\n\nPress Ctrl+C to stop\n`,
   );
   await stopped;
   await sandbox.close();

@@ -9,7 +9,7 @@ import { COMMIT, VERSION } from '../config/version.js';
 import { describeRoutes } from '../egress/route.js';
 import { Log } from '../telemetry/log.js';
 import { openStandardOutput } from '../telemetry/standard-output.js';
-import { sandboxPlaces } from '../sandbox/sandbox-greeting.js';
+import { sandboxAddresses } from '../sandbox/sandbox-greeting.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import { startTracing } from '../telemetry/tracing.js';
 import { Clock } from '../time/clock.js';
@@ -97,7 +97,7 @@ async function announce(
   if (!sandbox) return;
   // on a terminal it comes after the log lines so far
   if (process.stdout.isTTY) await flush(logger);
-  process.stderr.write(`\n${sandboxPlaces(sandbox)}\n${greeting(url)}`);
+  process.stderr.write(`\n${sandboxAddresses(sandbox)}\n${greeting(url)}`);
 }
 
 /** The first addresses that a developer of a web app needs. */
@@ -112,7 +112,7 @@ function greeting(url: string): string {
   in a page  await (await fetch('${url}/api/v1/accounts?pageSize=5')).json()
   with Vite  server: { proxy: { '/api': '${url}' } }
 
-  Ctrl+C stops it
+  Press Ctrl+C to stop
 `;
 }
 

@@ -27,7 +27,8 @@ export function crossCheck(env: NodeJS.ProcessEnv, values: Partial<Values>, sand
 /** One PFX, or one pair of PEM files. */
 function checkClientCertificate(env: NodeJS.ProcessEnv): SettingsError[] {
   const names = ['BANK_PFX_FILE', 'BANK_PFX_BASE64', 'BANK_CERT_FILE', 'BANK_KEY_FILE'] as const;
-  const [first, ...others] = names.filter((name) => env[name] || env[`${name}_FILE`]);
+  const isSet = (name: SettingName) => env[name] || (name === 'BANK_PFX_BASE64' && env['BANK_PFX_BASE64_FILE']);
+  const [first, ...others] = names.filter(isSet);
   if (first === undefined) {
     return [toError('BANK_PFX_FILE', '(or BANK_PFX_BASE64, or BANK_CERT_FILE with BANK_KEY_FILE) is missing')];
   }

@@ -39,7 +39,8 @@ export function toDays(days: number): string {
 /** Logs the end of a certificate once each 60, 30, 14, 7 and 1 days before, and at its end. */
 export class ExpiryNotice {
   #thumbprint = '';
-  #saidDays = Infinity;
+  /** The notice that was logged last, days before expiry. */
+  #loggedDays = Infinity;
 
   constructor(
     private readonly logger: Logger,
@@ -50,13 +51,13 @@ export class ExpiryNotice {
   check(certificate: Certificate, nowMs: number): void {
     if (certificate.thumbprint !== this.#thumbprint) {
       this.#thumbprint = certificate.thumbprint;
-      this.#saidDays = Infinity;
+      this.#loggedDays = Infinity;
     }
     const left = (certificate.notAfter.getTime() - nowMs) / DAY_MS;
     const due = NOTICE_DAYS.findLast((days) => left <= days) ?? Infinity;
-    const isDue = due < this.#saidDays;
+    const isDue = due < this.#loggedDays;
     // it grows again when a wrong clock is corrected
-    this.#saidDays = due;
+    this.#loggedDays = due;
     if (!isDue) return;
     const { subject, thumbprint, notAfter } = certificate;
     const { use, what, remedy, expiredCode = 'certificate-expiring' } = this.wording;

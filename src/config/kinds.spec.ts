@@ -32,6 +32,7 @@ describe('values that are accepted', () => {
     ['ALLOWED_HOSTS', 'Accounts.Internal, 127.0.0.1,[::1]', ['accounts.internal', '127.0.0.1', '[::1]']],
     ['CORS_ORIGINS', 'https://a.example,http://localhost:4200', ['https://a.example', 'http://localhost:4200']],
     ['SANDBOX_ALLOWED_IPS', '127.0.0.1,::1,10.0.0.0/8', ['127.0.0.1', '::1', '10.0.0.0/8']],
+    ['SANDBOX_NAMES', 'Bank.example,::1,127.0.0.1', ['Bank.example', '::1', '127.0.0.1']],
     ['HOST', '::', '::'],
     ['EGRESS_LOCAL_ADDRESS', 'fd00::5', 'fd00::5'],
     ['ENVIRONMENT', 'x'.repeat(40), 'x'.repeat(40)],
@@ -79,6 +80,11 @@ describe('values that are rejected', () => {
     ),
     ['ALLOWED_CLIENTS', ' , ', 'must have at least one entry'],
     ['ALLOWED_CLIENTS', 'someone:hunter2@10.0.0.1', 'contains "…@10.0.0.1"'],
+    ...['a b', 'https://a.example', 'a.example:1', '[::1]', '*.example'].map((text): [SettingName, string, string] => [
+      'SANDBOX_NAMES',
+      text,
+      `contains "${text}"`,
+    ]),
     ['SANDBOX_ALLOWED_IPS', 'loopback', 'contains "loopback"'],
     ...['localhost:3000', '*', '*.example', '::1', 'https://accounts.example', 'a b', '-a', 'a.'].map(
       (text): [SettingName, string, string] => ['ALLOWED_HOSTS', text, `contains "${text}"`],

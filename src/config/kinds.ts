@@ -114,7 +114,10 @@ export const hostNames = z
   )
   .describe('names without port');
 
-export const names = listOf(() => true, 'a name').describe('names and addresses');
+export const names = listOf(
+  (text) => isIP(text) !== 0 || /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/i.test(text),
+  'a host name or an IP address (IPv6 without brackets)',
+).describe('names and addresses');
 
 export const origins = listOf(
   (text) => /^https?:/.test(text) && URL.parse(text)?.origin === text,

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,6 +41,14 @@ describe('settings in .env', () => {
     ).toEqual(['BANK_USERNAME', 'OTEL_SERVICE_NAME']);
   });
 
+  it('count if the environment sets them to nothing', async () => {
+    writeFileSync('.env', FILE);
+    process.env['BANK_USERNAME'] = process.env['OTEL_SERVICE_NAME'] = '';
+    const { settings } = await loadSettings({ sandbox: false });
+    expect(settings.BANK_USERNAME?.read()).toBe('file-user');
+    expect(process.env['OTEL_SERVICE_NAME']).toBe('from-file');
+  });
+
   it.each([
     ['a name is set twice', 'PORT=3001\nPORT=3002\n', ['PORT is set twice in .env; the last value counts']],
     ['a byte order mark precedes them', '\ufeffPORT=3002\n', []],
@@ -49,11 +58,31 @@ describe('settings in .env', () => {
     expect([settings.PORT, warnings]).toEqual([3002, expected]);
   });
 
-  it('are an error that names the directory if the file cannot be read', async () => {
-    mkdirSync('.env');
+  it.each<[string, () => void, string, string]>([
+    ['a directory', () => mkdirSync('.env'), 'is a directory, not a file', 'mv .env old.env'],
+    ['a FIFO', () => void execFileSync('mkfifo', ['.env']), 'is not a regular file', 'mv .env old.env'],
+    [
+      'too large',
+      () => writeFileSync('.env', Buffer.alloc(2 ** 21)),
+      'is too large (2097152 bytes, at most 1048576)',
+      'mv .env old.env',
+    ],
+  ])('are an error that names the working directory if the file is %s', async (_what, create, reason, example) => {
+    create();
     await expect(loadSettings({ sandbox: true })).rejects.toMatchObject({
       name: 'SettingsInvalid',
-      errors: [{ variable: '.env', problem: `in ${process.cwd()} is a directory, not a file` }],
+      errors: [{ variable: '.env', problem: `in ${process.cwd()} ${reason}`, example }],
+    });
+  });
+
+  it('warnings of the file are reported with errors too', async () => {
+    writeFileSync('.env', `${FILE}BANK_PASSWORD=hun#ter2\nPORT=abc\n`);
+    await expect(loadSettings({ sandbox: false })).rejects.toMatchObject({
+      errors: expect.arrayContaining([expect.objectContaining({ variable: 'PORT' })]),
+      warnings: [
+        expect.stringMatching(/^BANK_PASSWORD is set twice/),
+        expect.stringMatching(/BANK_PASSWORD .* single quotes/),
+      ],
     });
   });
 });

@@ -1,27 +1,32 @@
-import { existsSync, readFileSync } from 'node:fs';
 import inspector from 'node:inspector';
 import { ConfigModule, ConfigService } from '@nestjs/config';
 import { NestFactory } from '@nestjs/core';
+import { readEnvFile } from './env-file.js';
 import { readSettings, type ReadOptions, type SettingsRead } from './read-settings.js';
-import { SettingsInvalid } from './settings-error.js';
 import { SECRET_NAMES } from './settings-schema.js';
-import { whyUnreadable } from './small-file.js';
-import { duplicateNames, fewFiles } from './warnings.js';
-
-/** Read from the working directory, for what the environment does not set. */
-const ENV_FILE = '.env';
+import { fewFiles } from './warnings.js';
 
 /**
- * Settings from the environment and, where it does not set a variable, from `.env`. Nest's ConfigModule reads them in a
+ * Settings from the environment and, where it does not set a variable, from `.env`. Nest's ConfigModule has them in a
  * separate context, because log, listener and sandbox need them before the app exists.
  * @throws SettingsInvalid
  */
 export async function loadSettings(options: ReadOptions): Promise<SettingsRead> {
+  // read here, since Nest would read a file of any kind and size
+  const file = readEnvFile();
   const runtime = { nodeFlags: process.execArgv, inspectorUrl: inspector.url() };
-  const { settings, warnings } = await readWithNest((env) => readSettings(env, { ...runtime, ...options }));
-  const envText = existsSync(ENV_FILE) ? readFileSync(ENV_FILE, 'utf8') : '';
-  return { settings, warnings: [...warnings, ...duplicateNames(envText), ...fewFiles(openFilesLimit())] };
+  const warnings = [...file.warnings, ...fewFiles(openFilesLimit())];
+  const validate = (environment: NodeJS.ProcessEnv) => {
+    const env = { ...file.values, ...withoutEmpty(environment) };
+    return { ...toExport(env), read: readSettings(env, { ...runtime, ...options, warnings }) };
+  };
+  // override: an empty variable of OpenTelemetry does not hide the one in the file
+  const config = await ConfigModule.forRoot({ ignoreEnvFile: true, override: true, validate });
+  const context = await NestFactory.createApplicationContext(config, { logger: false, abortOnError: false });
+  return context.get(ConfigService).getOrThrow<SettingsRead>('read');
 }
+
+const withoutEmpty = (env: NodeJS.ProcessEnv) => Object.fromEntries(Object.entries(env).filter(([, text]) => text));
 
 /**
  * Nest copies texts that `validate` returns into `process.env`: only the variables of OpenTelemetry, whose SDK reads them
@@ -29,20 +34,6 @@ export async function loadSettings(options: ReadOptions): Promise<SettingsRead> 
  */
 const toExport = (env: NodeJS.ProcessEnv) =>
   Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('OTEL_')));
-
-async function readWithNest(read: (env: NodeJS.ProcessEnv) => SettingsRead): Promise<SettingsRead> {
-  const validate = (env: NodeJS.ProcessEnv) => ({ ...toExport(env), read: read(env) });
-  try {
-    const config = await ConfigModule.forRoot({ envFilePath: ENV_FILE, validate });
-    const context = await NestFactory.createApplicationContext(config, { logger: false, abortOnError: false });
-    return context.get(ConfigService).getOrThrow<SettingsRead>('read');
-  } catch (error) {
-    // anything else than the file that cannot be read
-    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
-    const problem = `in ${process.cwd()} ${whyUnreadable(error)}`;
-    throw new SettingsInvalid([{ variable: ENV_FILE, problem, example: `chmod 600 ${ENV_FILE}` }]);
-  }
-}
 
 function openFilesLimit(): number {
   const report: NodeJS.ProcessReport & { excludeNetwork?: boolean } = process.report;

@@ -117,6 +117,13 @@ describe('wrong settings', () => {
       ],
     ],
     [{ BANK_PFX_FILE: '', BANK_PFX_BASE64: 'TUlJ' }, []],
+    [{ BANK_PFX_FILE: '', BANK_PFX_BASE64_FILE: PFX }, []],
+    ...['BANK_PFX_FILE_FILE', 'BANK_CERT_FILE_FILE'].map((unknown): [Env, string[]] => [
+      { BANK_PFX_FILE: '', [unknown]: PFX },
+      [
+        'BANK_PFX_FILE (or BANK_PFX_BASE64, or BANK_CERT_FILE with BANK_KEY_FILE) is missing: BANK_PFX_FILE=/run/secrets/client.pfx',
+      ],
+    ]),
     [{ BANK_PFX_FILE: '', ...both, BANK_KEY_PASSPHRASE: 'x' }, []],
     // as the only error it leads to exit code 3
     [{ BANK_PFX_FILE: nowhere }, []],

@@ -12,6 +12,8 @@ export interface ReadOptions extends Runtime {
   readonly sandbox: boolean;
   /** The sandbox bank runs alone, as it may in production. */
   readonly sandboxAlone?: boolean;
+  /** Warnings of what was read before, reported with the others. */
+  readonly warnings?: readonly string[];
 }
 
 export interface SettingsRead<Read = Settings | SettingsWithoutBank> {
@@ -49,7 +51,7 @@ export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): Se
   const ignored = sandbox ? ignoredNames(given) : [];
   const used = Object.entries(given).filter(([name, text]) => text && !ignored.includes(name));
   const env: NodeJS.ProcessEnv = { ...(embedded && FREE_PORTS), ...Object.fromEntries(used) };
-  const warnings = unknownNames(given);
+  const warnings = [...unknownNames(given), ...(options.warnings ?? [])];
   if (ignored.length > 0 && embedded) warnings.push(`--sandbox ignores these settings: ${ignored.join(', ')}`);
 
   const read = SETTING_NAMES.map((name) => [name, readValue(env, name, sandbox)] as const);

@@ -49,7 +49,7 @@ const bank = {
   BANK_PFX_FILE: optional(kinds.path, {
     meaning: 'The client certificate with its key, a PFX (PKCS#12) file.',
     example: '/run/secrets/client.pfx',
-    unset: 'required, or `BANK_PFX_BASE64`, or `BANK_CERT_FILE` with `BANK_KEY_FILE`',
+    unset: 'required, unless `BANK_PFX_BASE64`, or `BANK_CERT_FILE` with `BANK_KEY_FILE`, is set',
   }),
   BANK_PFX_BASE64: optional(kinds.secret(kinds.anyText('base64')), {
     meaning: 'The PFX as text, if no file can be mounted: the output of `base64 -w0 client.pfx`.',
@@ -261,7 +261,7 @@ const sandbox = {
   SANDBOX_DIRECTORY: withDefault(kinds.path, '.sandbox', {
     meaning: 'Directory for its CA, client PFX, passcode, user name and password (mode 700).',
   }),
-  SANDBOX_ACCOUNTS: withDefault(kinds.wholeNumber(0, 1_000_000), '120', { meaning: 'Number of accounts.' }),
+  SANDBOX_ACCOUNTS: withDefault(kinds.wholeNumber(0, 200_000), '120', { meaning: 'Number of accounts.' }),
   SANDBOX_SEED: withDefault(kinds.wholeNumber(0, 2_147_483_647), '1', {
     meaning: 'The same seed gives the same accounts.',
   }),

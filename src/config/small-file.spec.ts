@@ -32,7 +32,7 @@ it.each<[string, string, () => string]>([
   ],
   ['missing', 'does not exist', () => join(directory, 'nowhere')],
   ['below a file', 'does not exist (a part of its path is not a directory)', () => join(file('part', 'x'), 'below')],
-  ['a directory', 'is not a regular file', () => directory],
+  ['a directory', 'is a directory, not a file', () => directory],
   [
     'a FIFO that nobody writes to',
     'is not a regular file',

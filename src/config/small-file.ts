@@ -16,15 +16,16 @@ export class FileUnusable extends Error {
   }
 }
 
+const IS_DIRECTORY = 'is a directory, not a file';
 const REASONS: Record<string, string> = {
   ENOENT: 'does not exist',
   ENOTDIR: 'does not exist (a part of its path is not a directory)',
   EACCES: 'cannot be read by this process (check owner and mode)',
-  EISDIR: 'is a directory, not a file',
+  EISDIR: IS_DIRECTORY,
 };
 
 /** The reason why a file cannot be read; reads on after the file's name. */
-export function whyUnreadable(error: unknown): string {
+function whyUnreadable(error: unknown): string {
   const { code = 'unknown error' } = error as NodeJS.ErrnoException;
   return REASONS[code] ?? `cannot be read (${code})`;
 }
@@ -43,7 +44,7 @@ export function readSmallFile(path: string, maxBytes = MAX_BYTES): Buffer {
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = fstatSync(descriptor);
-    if (!stat.isFile()) throw new FileUnusable(path, 'is not a regular file');
+    if (!stat.isFile()) throw new FileUnusable(path, stat.isDirectory() ? IS_DIRECTORY : 'is not a regular file');
     if (stat.size > maxBytes) throw new FileUnusable(path, `is too large (${stat.size} bytes, at most ${maxBytes})`);
     const bytes = readAtMost(descriptor, maxBytes + 1);
     if (bytes.length > maxBytes) throw new FileUnusable(path, `is too large (more than ${maxBytes} bytes)`);

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { KNOWN_NAMES } from './settings-schema.js';
-import { duplicateNames, fewFiles, unknownNames } from './warnings.js';
+import { fewFiles, unknownNames } from './warnings.js';
 
 it.each([
   ['BANK_BASE_URI', 'BANK_BASE_URL'],
@@ -31,13 +31,6 @@ it.each(['PATH', 'HOSTNAME', 'NODE_ENV', 'HTTPS_PROXY', 'TLSCERT', 'KUBERNETES_P
 
 it('no setting is reported as unknown', () => {
   expect(unknownNames(Object.fromEntries(KNOWN_NAMES.map((name) => [name, 'x'])))).toEqual([]);
-});
-
-it.each([
-  ['PORT=1\nHOST=x\n PORT = 2\nexport PORT=3\n', ['PORT']],
-  ['PORT=1\n#PORT=2\nHOST=PORT=3\n', []],
-])('%j is reported to set %j twice', (text, names) => {
-  expect(duplicateNames(text)).toEqual(names.map((name) => `${name} is set twice in .env; the last value counts`));
 });
 
 it('a limit below 256 open files is reported', () => {

@@ -24,13 +24,6 @@ export const ignoredNames = (env: NodeJS.ProcessEnv): string[] =>
     Boolean(env[name]),
   );
 
-/** A name that `.env` sets twice; the last value wins. */
-export function duplicateNames(envText: string): string[] {
-  const names = [...envText.matchAll(/^\s*(?:export\s+)?([\w.-]+)\s*=/gm)].map(([, name = '']) => name);
-  const twice = new Set(names.filter((name, index) => names.indexOf(name) < index));
-  return [...twice].map((name) => `${name} is set twice in .env; the last value counts`);
-}
-
 /** Warns of an open-file limit (RLIMIT_NOFILE) that a few hundred connections would reach. */
 export const fewFiles = (limit: number): string[] =>
   limit < MIN_OPEN_FILES

@@ -87,7 +87,7 @@ export const PROBLEMS = {
     status: 502,
     owner: 'operator',
     title: 'The bank rejected the user name or password',
-    when: 'The token endpoint returned 400 or 401. Some banks do so for an address that is not on their allowlist, too.',
+    when: 'The token endpoint returned 400 or 401. Some banks also return these for an address that is not on their allowlist.',
     remedy:
       'Check BANK_USERNAME and BANK_PASSWORD. If they are right, ask the bank whether the M2M user is active and our address is on its allowlist.',
   },
@@ -125,7 +125,7 @@ export const PROBLEMS = {
     status: 502,
     owner: 'operator',
     title: "The bank's server is not trusted",
-    when: "The server's certificate has expired, has another name or no trusted CA; or there is no TLS version or cipher in common.",
+    when: "The server's certificate has expired, is for another name, or is from no trusted CA. Or there is no common TLS version or cipher.",
     remedy:
       'Check BANK_BASE_URL, BANK_AUTH_URL and the clock of this machine. If the bank uses a private CA, set BANK_CA_FILE. Look for a proxy that intercepts TLS. If the certificate has expired, or there is no common TLS version, ask the bank.',
   },
@@ -149,7 +149,7 @@ export const PROBLEMS = {
     status: 503,
     owner: 'network',
     title: 'The bank cannot be reached',
-    when: 'The TCP connection was refused, reset or not made in time, the name is unknown, or there is no route. `detail` names the step: DNS, TCP or TLS.',
+    when: 'DNS does not know the name, there is no route, or the TCP connection was refused, reset or too slow. `detail` names the step: DNS, TCP or TLS.',
     remedy:
       'The gateway retries. If it persists, ask the network team about DNS, firewall and route to the host and port of BANK_BASE_URL and BANK_AUTH_URL. `node dist/main.js doctor` prints the text for the ticket.',
   },
@@ -213,7 +213,7 @@ export const PROBLEMS = {
     owner: 'operator',
     title: 'This instance is stopping',
     when: 'This instance is shutting down.',
-    remedy: 'Retry. Another instance answers, or this one after its restart.',
+    remedy: 'Retry: another instance answers, or this one does after its restart.',
   },
   'internal-error': {
     status: 500,

@@ -4,6 +4,7 @@ import type { Level, Logger } from 'pino';
 import type { Activity } from '../telemetry/activity.js';
 import '../telemetry/request-fields.js';
 import type { GatewayError } from '../errors/gateway-error.js';
+import { hasManyDigits } from '../telemetry/many-digits.js';
 import { endRequestSpan, startRequestSpan } from '../telemetry/spans.js';
 import type { Connections } from './connections.js';
 import { isProbe } from './request-path.js';
@@ -96,4 +97,4 @@ const toTenths = (ms: number): number => Math.round(ms * 10) / 10;
 const toLogged = (header: string): string => header.slice(0, 100).replace(/[^\x20-\x7e]/g, '?');
 
 /** Replaces the digits by stars if there are more than 4, as for metric labels: they may be an IBAN or an amount. */
-const toLoggedName = (name: string): string => toLogged(/(\d\D*){5}/.test(name) ? name.replace(/\d/g, '*') : name);
+const toLoggedName = (name: string): string => toLogged(hasManyDigits(name) ? name.replace(/\d/g, '*') : name);

@@ -8,6 +8,7 @@ const at = (directory: string): Parameters<typeof sandboxGreeting>[0] => ({
   authUrl: 'https://127.0.0.1:9443',
   controlUrl: 'http://127.0.0.1:8444',
   directory,
+  isIdentityReplaced: false,
   files: {
     ca: `${directory}/ca.pem`,
     pfx: `${directory}/client.pfx`,

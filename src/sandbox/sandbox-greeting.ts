@@ -1,9 +1,9 @@
 import type { Sandbox } from './sandbox.js';
 
-type Place = Pick<Sandbox, 'url' | 'authUrl' | 'controlUrl' | 'directory' | 'files'>;
+type Shown = Pick<Sandbox, 'url' | 'authUrl' | 'controlUrl' | 'directory' | 'files' | 'isIdentityReplaced'>;
 
 /** Addresses and files of a sandbox, for a terminal. */
-export function sandboxPlaces({ url, authUrl, controlUrl, directory }: Place): string {
+export function sandboxAddresses({ url, authUrl, controlUrl, directory, isIdentityReplaced }: Shown): string {
   return [
     `Sandbox bank: a pretend bank, no real money, no real accounts.`,
     ``,
@@ -11,13 +11,14 @@ export function sandboxPlaces({ url, authUrl, controlUrl, directory }: Place): s
     `  tokens    ${authUrl}`,
     `  switches  ${controlUrl}/control`,
     `  files     ${directory}  (ca.pem client.pfx passcode username password)`,
+    ...(isIdentityReplaced ? [`            all of them are new, because the earlier ones could not be used`] : []),
     ``,
   ].join('\n');
 }
 
 /** Greeting for a terminal: addresses, settings and commands to paste. Secrets only by their path. */
-export function sandboxGreeting(place: Place): string {
-  const { url, authUrl, controlUrl, files } = place;
+export function sandboxGreeting(sandbox: Shown): string {
+  const { url, authUrl, controlUrl, files } = sandbox;
   const certificate =
     `--cacert ${quote(files.ca)} --cert-type P12 ` +
     `--cert ${quote(files.pfx.replace(/[\\:]/g, '\\$&'))}:"$(cat ${quote(files.passcode)})"`;
@@ -25,7 +26,7 @@ export function sandboxGreeting(place: Place): string {
   const token = `curl -sS ${certificate} ${user} -H 'Content-Type: application/json' ${authUrl}/api/v1/authorizations/authorize`;
   const order = `{"failNext":{"endpoint":"accounts","times":2,"with":"503"}}`;
   return [
-    sandboxPlaces(place),
+    sandboxAddresses(sandbox),
     `Settings for a gateway in front of it, for .env:`,
     ``,
     `BANK_BASE_URL=${url}`,
@@ -45,7 +46,7 @@ export function sandboxGreeting(place: Place): string {
     `TOKEN=$(${token} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
     `curl -sS ${certificate} -H 'Accept: application/json' -H "Authorization: Bearer $TOKEN" ${quote(`${url}/api/v1/accounts?PageNumber=1&PageSize=2`)}`,
     ``,
-    `Let the next calls of the account list fail, show the state, reset everything:`,
+    `To make the next calls for accounts fail, to show the state, and to reset everything:`,
     ``,
     `curl -sS -X PATCH -H 'Content-Type: application/json' -d ${quote(order)} ${controlUrl}/control`,
     `curl -sS ${controlUrl}/control`,

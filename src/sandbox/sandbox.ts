@@ -8,7 +8,7 @@ import { AccountBook } from './accounts/account-book.js';
 import type { Endpoint } from './state/faults.js';
 import { createControlServer } from './control/control-server.js';
 import { SandboxControl } from './control/sandbox-control.js';
-import { createServerCertificate, loadIdentity } from './identity/identity.js';
+import { createServerCertificate, loadIdentity, renewClientFile } from './identity/identity.js';
 import { toSandboxFiles, type IdentityContent, type SandboxFiles } from './identity/identity-files.js';
 import { checkFree, listen, SandboxNotStarted, type Place } from './listen.js';
 import { RequestLog, type SeenRequest } from './state/request-log.js';
@@ -46,6 +46,8 @@ export interface Sandbox {
   /** Absolute path. */
   readonly directory: string;
   readonly files: SandboxFiles;
+  /** True if the files in the directory could not be used, and are new. */
+  readonly isIdentityReplaced: boolean;
   /** The server of the account list. */
   readonly server: Server;
   /** Requests it got, oldest first; grows while it runs. */
@@ -83,7 +85,9 @@ export async function startSandbox(settings: SandboxSettings, options: SandboxOp
   const switches = createSwitches(settings);
   // before the identity is touched: a running sandbox may use this directory, and --fresh would replace its files
   await checkFree([basePlace, authPlace, controlPlace]);
-  const identity = options.identity ?? (await loadOrExplain(directory, options.fresh ?? false));
+  const { identity, isReplaced } = options.identity
+    ? { identity: options.identity, isReplaced: false }
+    : await usingDirectory(directory, () => loadIdentity(directory, options.fresh ?? false));
 
   const bank: BankState = {
     accounts: new AccountBook(seed),
@@ -96,7 +100,9 @@ export async function startSandbox(settings: SandboxSettings, options: SandboxOp
   const closing = new AbortController();
   const cert = createServerCertificate(identity, names);
   // for servers beside the bank, such as Valkey in docker-compose.yml
-  if (!options.identity) await writeFile(join(directory, 'server.pem'), cert, { mode: 0o600 });
+  if (!options.identity) {
+    await usingDirectory(directory, () => writeFile(join(directory, 'server.pem'), cert, { mode: 0o600 }));
+  }
   const tls = { ca: identity.ca, cert, key: identity.serverKey, ...options.tls };
   const createHost = (...endpoints: Endpoint[]) =>
     createBankServer(bank, { endpoints, tls, closing: closing.signal, script: options.script });
@@ -120,6 +126,7 @@ export async function startSandbox(settings: SandboxSettings, options: SandboxOp
       control,
       directory,
       files: toSandboxFiles(directory),
+      isIdentityReplaced: isReplaced,
       server: base,
       requests: bank.log.all,
       close,
@@ -146,9 +153,18 @@ function createSwitches(settings: SandboxSettings): Switches {
   }
 }
 
-async function loadOrExplain(directory: string, fresh: boolean): Promise<IdentityContent> {
+/**
+ * Renews the client certificate in the directory. Returns false if the whole identity is new, because the old one could not
+ * be used. @throws SandboxNotStarted when the directory cannot be written
+ */
+export function renewSandboxClient(directory: string): Promise<boolean> {
+  return usingDirectory(directory, () => renewClientFile(directory));
+}
+
+/** Reads or writes the identity. @throws SandboxNotStarted when the directory cannot be used */
+async function usingDirectory<Result>(directory: string, work: () => Promise<Result>): Promise<Result> {
   try {
-    return await loadIdentity(directory, fresh);
+    return await work();
   } catch (cause) {
     throw new SandboxNotStarted(
       `The sandbox's identity cannot be kept in ${directory} (SANDBOX_DIRECTORY): ${(cause as Error).message}. Name a directory that this user may write, for example SANDBOX_DIRECTORY=/tmp/sandbox.`,
@@ -163,8 +179,8 @@ function isWildcard(host: string): boolean {
 
 /** A name that the certificate covers and that leads here: an address if there is one, since localhost may mean ::1. */
 function toReachable(host: string, names: readonly string[]): string {
-  if (!isWildcard(host)) return isIP(host) === 6 ? `[${host}]` : host;
-  return names.find((name) => name === '127.0.0.1') ?? names[0] ?? 'localhost';
+  const name = isWildcard(host) ? (names.find((each) => each === '127.0.0.1') ?? names[0] ?? 'localhost') : host;
+  return isIP(name) === 6 ? `[${name}]` : name;
 }
 
 async function stop(server: Server): Promise<void> {

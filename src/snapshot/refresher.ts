@@ -28,8 +28,6 @@ export interface Refresh {
 export class Refresher implements OnModuleInit, OnApplicationShutdown {
   readonly #backOff: BackOff;
   readonly #stop = new AbortController();
-  /** Snapshots since the start, by source. */
-  readonly counts = { bank: 0, shared: 0, file: 0 };
   #inFlight: Refresh | null = null;
   #failed = false;
   /** True if another identity took over after the refresh in flight, or the last one, had begun. */
@@ -71,7 +69,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   async onModuleInit(): Promise<void> {
     const earlier = await this.source.restore();
     if (!earlier) return;
-    this.counts.file += 1;
+    this.activity.emit('snapshotTaken', { source: 'file' });
     this.cached.restore(earlier);
   }
 
@@ -127,7 +125,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
 
   /** Returns the snapshot that is cached now, which may be a newer one. */
   #succeeded({ snapshot, pages, source }: ReadSnapshot, refreshId: string): Snapshot {
-    this.counts[source] += 1;
+    this.activity.emit('snapshotTaken', { source });
     this.#failed = false;
     this.#backOff.succeeded();
     this.condition.succeeded('refresh');

@@ -110,7 +110,7 @@ export class SnapshotCache {
 
   status() {
     const { snapshot, servable, isRestored, isFresh, expiresAt, isEmptied, emptyAccepted } = this.cached;
-    const { inFlight, failed, backOff, counts } = this.refresher;
+    const { inFlight, failed, backOff } = this.refresher;
     const slow = inFlight !== null && this.clock.since(inFlight.startedAt) >= this.settings.SNAPSHOT_SOFT_TIMEOUT_MS;
     return {
       asOf: snapshot?.asOf ?? null,
@@ -129,9 +129,8 @@ export class SnapshotCache {
       /** True if the bank's own count agrees; null without a count. */
       complete: snapshot?.complete ?? null,
       callersWaiting: this.#callersWaiting,
-      /** Snapshots since the start, by source. */
-      counts,
       restored: isRestored,
+      refreshing: inFlight !== null,
       /** True if the refresh in flight is past the soft timeout. */
       slow,
       circuit: backOff.circuit,

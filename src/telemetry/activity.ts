@@ -39,6 +39,8 @@ interface ActivityEvents {
   tokenRequestEnded: [{ readonly code: ProblemCode | null }];
   /** `ms` includes all pages and retries. */
   refreshEnded: [{ readonly ms: number; readonly code: ProblemCode | null }];
+  /** A snapshot was taken into the cache: from the bank, from another instance, or from the file of an earlier run. */
+  snapshotTaken: [{ readonly source: 'bank' | 'shared' | 'file' }];
   /** A new certificate or new credentials are in use: the bank may accept what it refused with the old ones. */
   identityReplaced: [];
 }

@@ -28,15 +28,6 @@ type Row = [cause: string, arrange: () => Env | Promise<Env>, code: string, owne
 const BANK_REQUEST_TIMEOUT_MS = process.env['CAUSES'] ? '10000' : '3000';
 /** For a bank that is never reached. */
 const LATE: Env = { BANK_CONNECT_TIMEOUT_MS: process.env['CAUSES'] ? '3000' : '600', BANK_REQUEST_TIMEOUT_MS };
-/** Codes that raise RejectedByBank: a person must act. */
-const REJECTED = new Set([
-  'credentials-rejected',
-  'certificate-rejected',
-  'certificate-unusable',
-  'address-not-allowed',
-  'bank-untrusted',
-  'bank-refused',
-]);
 
 const at = (port: number, host = '127.0.0.1'): Env => {
   const url = `https://${host}:${port}`;
@@ -148,7 +139,7 @@ describe('each cause at the start has one code and one owner, for apps, /health,
     const { report } = await examineWith({ ...toEnvironment(bank), ...env });
     const lines = gateway.lines.map((line) => JSON.parse(line) as LogLine);
     const said = { cause, app: [app], health, lines, doctor: report, seconds, spans };
-    keep(said, { code, owner, doctor, alert: REJECTED.has(code) ? 'RejectedByBank' : 'NotReady' });
+    keep(said, { code, owner, doctor, alert: owner === 'operator' ? 'RejectedByBank' : 'NotReady' });
   };
 
   it.each(ROWS)('%s', check);

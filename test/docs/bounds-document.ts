@@ -64,9 +64,9 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/accounts/list-query.spec.ts',
     ],
     [
-      '{operations/metrics/metrics MAX_CLIENT_NAMES} values of `client_name`, in metrics and in the counts of the last minute',
+      '{operations/metrics/client-names MAX_NAMES} values of `client_name`, in metrics and in the counts of the last minute',
       '`other`',
-      'src/operations/metrics/metrics.spec.ts',
+      'src/operations/metrics/client-names.spec.ts',
     ],
   ],
   'The bank': [
@@ -121,7 +121,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
   ],
   Files: [
     [
-      'secret, certificate and CA files: {config/small-file MAX_BYTES MB}, regular files',
+      '`.env`, secret, certificate and CA files: {config/small-file MAX_BYTES MB}, regular files',
       'an error with the setting',
       'src/config/small-file.spec.ts',
     ],

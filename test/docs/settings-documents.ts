@@ -56,9 +56,16 @@ function toExample(text: string, groups: readonly Group[]): string {
 }
 
 function toComment(name: SettingName): string[] {
-  const { meaning, required, unset = 'none', default: text, allowed } = describeSetting(name);
-  const without = required ? ' Required.' : text !== undefined ? '' : ` When not set: ${unset}.`;
+  const { meaning, required, unset, default: text, allowed } = describeSetting(name);
+  const without = required ? ' Required.' : text === undefined ? ` ${toSentence(unset)}` : '';
   return [`# ${meaning}`, `# Allowed: ${allowed}.${without}`].map((line) => line.replaceAll('`', ''));
+}
+
+/** The effect of leaving a setting out, which in the tables stands in the column of the default. */
+function toSentence(unset: string | undefined): string {
+  if (unset === undefined) return 'Optional.';
+  if (unset.startsWith('required')) return `R${unset.slice(1)}.`;
+  return `If not set, ${unset.replace(/^none: /, '')}.`;
 }
 
 /** A secret has two lines; the one with the file is the one to fill in. */

@@ -171,7 +171,7 @@ describe('the doctor on a healthy path', () => {
       const { code, problem, owner } = examination.step('certificate');
       expect([code, owner, problem]).toEqual(['certificate-expiring', 'operator', expect.stringContaining('29 days')]);
       expect(examination.text).toContain('! certificate');
-      expect(examination.text).toContain('Look at the warnings');
+      expect(examination.text).toContain('See the warnings');
     });
 
     it('with misspelled settings', async () => {

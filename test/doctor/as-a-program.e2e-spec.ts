@@ -43,6 +43,21 @@ describe('node dist/main.js doctor', () => {
     expect(report.steps.find(({ status }) => status === 'failed')?.name).toBe('dns');
   });
 
+  it.each([
+    ['SANDBOX_DIRECTORY', '/dev/null/below'],
+    ['SANDBOX_HOST', '192.0.2.1'],
+  ])('a sandbox that cannot start because of %s is an error of the settings', async (name, value) => {
+    const env = { SANDBOX_DIRECTORY: temporaryDirectory(), [name]: value };
+    const { code, stdout } = await doctor(['--sandbox', '--json'], env);
+    expect(code).toBe(2);
+    const [settings] = (JSON.parse(stdout) as DoctorReport).steps;
+    expect(settings).toMatchObject({
+      code: 'config-invalid',
+      owner: 'operator',
+      problem: expect.stringContaining(name),
+    });
+  });
+
   it('reads .env, and sends nothing with --offline', async () => {
     const directory = temporaryDirectory();
     const lines = Object.entries({ ...toEnvironment(bank), BANK_BASE_URL: 'https://no-such-bank.invalid' });
@@ -55,14 +70,22 @@ describe('node dist/main.js doctor', () => {
     expect(bank.requests).toHaveLength(asked);
   });
 
-  it('ends at once on ^C during a step', async () => {
-    const { port } = await startRawServer(() => undefined);
-    const change = { BANK_BASE_URL: `https://127.0.0.1:${port}`, BANK_CONNECT_TIMEOUT_MS: '60000' };
-    const env = { ...toEnvironment(bank), ...change };
-    const { child, exit, stdout } = await startProgram({ args: ['doctor'], env, cwd: temporaryDirectory() });
-    await until(() => stdout().includes('✓ dns'));
-    child.kill('SIGINT');
-    // as shells do: 128 + the number of the signal
-    expect(await exit).toBe(130);
-  });
+  it.each([[['doctor']], [['--json', 'doctor']], [['probe']]])(
+    '%j ends at once on ^C, and not with 0',
+    async (args) => {
+      const server = await startRawServer();
+      const { port } = server;
+      const change = {
+        BANK_BASE_URL: `https://127.0.0.1:${port}`,
+        BANK_CONNECT_TIMEOUT_MS: '60000',
+        PORT: String(port),
+      };
+      const env = { ...toEnvironment(bank), ...change };
+      const { child, exit } = await startProgram({ args, env, cwd: temporaryDirectory() });
+      await until(() => server.accepted > 0);
+      child.kill('SIGINT');
+      // as shells do: 128 + the number of the signal
+      expect(await exit).toBe(130);
+    },
+  );
 });

@@ -82,7 +82,8 @@ describe('one process', () => {
   let program: Program;
   let url: string;
   beforeAll(async () => {
-    program = await start(ALWAYS_READ, ['--max-old-space-size=96']);
+    const env = { ...ALWAYS_READ, NODE_ENV: 'production' };
+    program = await start(env, ['--max-old-space-size=96', '--no-disable-sigusr1']);
     url = await program.started();
   });
 
@@ -96,7 +97,7 @@ describe('one process', () => {
     }
   });
 
-  it('opens no inspector on SIGUSR1, and survives', async () => {
+  it('opens no inspector on SIGUSR1, without --disable-sigusr1 too, and survives', async () => {
     program.child.kill('SIGUSR1');
     for (let times = 0; times < 5; times++) expect((await get(`${url}/health/live`)).status).toBe(200);
     expect(program.stderr()).not.toMatch(/debugger/i);

@@ -73,6 +73,19 @@ describe('the sandbox starts with one command', () => {
     expect(readdirSync(cwd)).toEqual(['.sandbox']);
   });
 
+  it('a signal ends sandbox while it starts, even if the start hangs', async () => {
+    const hang = `
+      import fs from 'node:fs/promises';
+      import { syncBuiltinESMExports } from 'node:module';
+      fs.mkdir = () => new Promise(() => { setInterval(() => undefined, 1000); process.stderr.write('hangs'); });
+      syncBuiltinESMExports();`;
+    const nodeFlags = [`--import=data:text/javascript,${encodeURIComponent(hang)}`];
+    const program = await startProgram({ args: ['sandbox'], env: FREE, cwd: temporaryDirectory(), nodeFlags });
+    await until(() => program.stderr() === 'hangs');
+    program.child.kill('SIGTERM');
+    expect(await program.exit).toBe(0);
+  });
+
   it('sandbox runs the bank alone, also in production and without bank settings', async () => {
     const program = await startProgram({
       args: ['sandbox'],

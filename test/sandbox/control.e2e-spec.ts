@@ -133,6 +133,16 @@ describe('failNext', () => {
     expect((await askAccounts(bank, token)).status).toBe(200);
   });
 
+  it('keeps the newest 100 orders', async () => {
+    const orders = (count: number, fault: Fault) =>
+      Array.from({ length: count }, () => ({ endpoint: 'accounts', times: 1, with: fault }));
+    await control(bank, 'PATCH', { failNext: orders(60, '503') });
+    await control(bank, 'PATCH', { failNext: orders(60, '404') });
+    const { failNext } = (await control(bank, 'GET')).json as { failNext: object[] };
+    expect(failNext).toEqual([...orders(40, '503'), ...orders(60, '404')]);
+    await control(bank, 'DELETE');
+  });
+
   it('hang never responds, latencyMs delays every response, and neither delays close()', async () => {
     await control(bank, 'PATCH', { latencyMs: 300 });
     const before = performance.now();

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { renewClientFile } from '../../src/sandbox/identity/identity.js';
+import { renewSandboxClient } from '../../src/sandbox/sandbox.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { askAccounts, askToken, directoryWithIdentity, getToken, ownCertificate, start } from '../support/sandbox.js';
 import { startRawServer } from '../support/servers.js';
@@ -41,17 +42,55 @@ describe('starting the sandbox', () => {
     for (const part of parts()) expect(broken).not.toContain(part);
   });
 
+  it('reports whether it replaced files that could not be used, also a FIFO and one without end', async () => {
+    const directory = temporaryDirectory();
+    const isReplaced = async () => {
+      const sandbox = await start({ SANDBOX_DIRECTORY: directory });
+      await sandbox.close();
+      return sandbox.isIdentityReplaced;
+    };
+    expect([await isReplaced(), await isReplaced()]).toEqual([false, false]);
+    const file = join(directory, 'username');
+    for (const create of [() => execFileSync('mkfifo', [file]), () => symlinkSync('/dev/zero', file)]) {
+      rmSync(file);
+      create();
+      expect([await isReplaced(), await isReplaced()]).toEqual([true, false]);
+    }
+  });
+
   it('--renew writes a new client certificate, which a running sandbox accepts; tokens of the old one are rejected with it', async () => {
     const bank = await start({ SANDBOX_AUTH_PORT: 0 });
     const names = ['ca.pem', 'client.pfx', 'passcode', 'username', 'password'];
     const before = names.map((name) => read(bank.directory, name));
     const old = { certificate: ownCertificate(bank), token: await getToken(bank) };
-    await renewClientFile(bank.directory);
+    expect(await renewSandboxClient(bank.directory)).toBe(true);
     const changed = names.filter((name, index) => read(bank.directory, name) !== before[index]);
     expect(changed).toEqual(['client.pfx']);
     expect((await askAccounts(bank, await getToken(bank))).status).toBe(200);
     expect((await askAccounts(bank, old.token)).status).toBe(401);
     expect((await askAccounts(bank, old.token, '', old.certificate)).status).toBe(200);
+  });
+
+  it('--renew keeps the CA if only client.pfx is damaged, and renews everything if the CA is', async () => {
+    const { directory, ...bank } = await start();
+    await bank.close();
+    const [ca, username] = ['ca.pem', 'username'].map((name) => read(directory, name));
+    writeFileSync(join(directory, 'client.pfx'), 'noise');
+    expect(await renewSandboxClient(directory)).toBe(true);
+    expect([read(directory, 'ca.pem'), read(directory, 'username')]).toEqual([ca, username]);
+    const again = await start({ SANDBOX_DIRECTORY: directory });
+    expect([again.isIdentityReplaced, (await askToken(again)).status]).toEqual([false, 200]);
+    writeFileSync(join(directory, 'ca-key.pem'), 'noise');
+    expect(await renewSandboxClient(directory)).toBe(false);
+    expect(read(directory, 'ca.pem')).not.toBe(ca);
+  });
+
+  it('has addresses with brackets where its name is an IPv6 address', async () => {
+    const { url, controlUrl } = await start({ SANDBOX_HOST: '::', SANDBOX_NAMES: ['::1'] });
+    expect([url, controlUrl]).toEqual([
+      expect.stringMatching(/^https:\/\/\[::1\]:\d+$/),
+      expect.stringMatching(/^http:\/\/\[::1\]:\d+$/),
+    ]);
   });
 
   it.each(['SANDBOX_PORT', 'SANDBOX_AUTH_PORT', 'SANDBOX_CONTROL_PORT'])(
@@ -70,6 +109,12 @@ describe('starting the sandbox', () => {
   it('names SANDBOX_DIRECTORY when it cannot be used', async () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
-    await expect(start({ SANDBOX_DIRECTORY: file })).rejects.toThrow(/SANDBOX_DIRECTORY/);
+    const failure = { name: 'SandboxNotStarted', message: expect.stringContaining('SANDBOX_DIRECTORY') };
+    await expect(start({ SANDBOX_DIRECTORY: file })).rejects.toMatchObject(failure);
+    await expect(renewSandboxClient(file)).rejects.toMatchObject(failure);
+    const { directory } = await start();
+    rmSync(join(directory, 'server.pem'));
+    mkdirSync(join(directory, 'server.pem'));
+    await expect(start({ SANDBOX_DIRECTORY: directory })).rejects.toMatchObject(failure);
   });
 });

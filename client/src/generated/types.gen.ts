@@ -298,6 +298,10 @@ export type TokenHealth = {
      * what to do about it
      */
     remedy?: string;
+    /**
+     * of BANK_AUTH_URL
+     */
+    host: string;
     state: string;
     expiresInSeconds: number | null;
     /**

@@ -10,6 +10,10 @@ type UnreadableReason =
   | 'key-mismatch'
   | 'refused-by-tls';
 
+/** The part of a message that points out a passcode or passphrase with a typical mistake; empty for any other. */
+export const describeSlip = (passcode: string): string =>
+  /^[\s"']|[\s"']$/.test(passcode) ? ' The one given starts or ends with a space, a line end or a quote.' : '';
+
 /**
  * The one error of this folder. Its message is a single line: the problem, then the remedy. It never contains the
  * passcode, key material or other contents of the file.

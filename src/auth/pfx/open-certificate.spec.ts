@@ -243,8 +243,9 @@ function toBags(name: string): Buffer[] {
     const damaged = (file: Buffer) => Buffer.from(file.toString().replace(/\n.{20}/, '\n'));
     const cases: [Buffer, Buffer, string, RegExp][] = [
       [chain, workshop.read('ec.key'), '', /^key-mismatch: /],
-      [chain, encrypted, '', /^passcode: .*Check BANK_KEY_PASSPHRASE/],
-      [chain, encrypted, 'wrong', /^passcode: .*Check BANK_KEY_PASSPHRASE/],
+      [chain, encrypted, '', /^passcode: .*Check BANK_KEY_PASSPHRASE or BANK_KEY_PASSPHRASE_FILE/],
+      [chain, encrypted, 'wrong', /^passcode: .*damaged\. Check BANK_KEY_PASSPHRASE/],
+      [chain, encrypted, '"secret"', /^passcode: .*starts or ends with a space, a line end or a quote\. Check/],
       [key, key, '', /^no-certificate: /],
       [chain, chain, '', /^no-key: /],
       [chain, damaged(key), '', /^no-key: /],

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
-import { CertificateUnreadable } from './certificate-unreadable.js';
+import { CertificateUnreadable, describeSlip } from './certificate-unreadable.js';
 import type { KeysAndCertificates } from './client-certificate.js';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -27,8 +27,8 @@ function readKey(pem: string, passphrase: string): KeyObject {
     throw /ENCRYPTED/.test(pem)
       ? new CertificateUnreadable(
           'passcode',
-          'The passphrase of the private key is missing or wrong, or its file is damaged.',
-          'Check BANK_KEY_PASSPHRASE; to try one: openssl pkey -in key.pem -noout.',
+          `The passphrase of the private key is missing or wrong, or its file is damaged.${describeSlip(passphrase)}`,
+          'Check BANK_KEY_PASSPHRASE or BANK_KEY_PASSPHRASE_FILE; to try one: openssl pkey -in key.pem -noout.',
           { cause },
         )
       : new CertificateUnreadable(

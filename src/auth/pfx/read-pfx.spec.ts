@@ -22,11 +22,14 @@ function outcomeOf(bytes: Buffer): string {
 }
 
 it.each<[string, Buffer]>([
-  ['an empty file', Buffer.alloc(0)],
   ['a page', Buffer.from('<!DOCTYPE html><html><title>Prisijungti ąč</title>')],
   ['noise', Buffer.from('c0ffee00c0ffee', 'hex')],
 ])('%s is rejected, and the message names the setting to use instead', (_what, bytes) => {
   expect(outcomeOf(bytes)).toMatch(/^damaged: The file is not a PFX.*BANK_CERT_FILE.*BANK_PFX_BASE64/);
+});
+
+it('an empty file is rejected as such', () => {
+  expect(outcomeOf(Buffer.alloc(0))).toBe('damaged: The PFX is empty. Copy the file again.');
 });
 
 (hasOpenssl() ? describe : describe.skip)('with files of openssl', () => {

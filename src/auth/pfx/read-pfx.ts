@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { type Asn1, childrenOf, isSequence, octetsOf, oidOf, parseAsn1, toDer } from './asn1.js';
-import { CertificateUnreadable } from './certificate-unreadable.js';
+import { CertificateUnreadable, describeSlip } from './certificate-unreadable.js';
 import type { KeysAndCertificates } from './client-certificate.js';
 import { toDecrypt, toMac, toPasscodes, type Passcode } from './passcode-based-encryption.js';
 
@@ -17,6 +17,7 @@ const X509_CERTIFICATE = '1.2.840.113549.1.9.22.1';
  * @throws CertificateUnreadable whatever the bytes are
  */
 export function readPfx(bytes: Buffer, passcode: string): KeysAndCertificates {
+  if (bytes.length === 0) throw new CertificateUnreadable('damaged', 'The PFX is empty.', 'Copy the file again.');
   try {
     const [, authSafe, macData] = childrenOf(parseAsn1(bytes));
     const [type, wrapped] = childrenOf(authSafe);
@@ -90,12 +91,9 @@ function decrypt(algorithm: Asn1 | undefined, ciphertext: Buffer, passcodes: rea
 }
 
 function wrongPasscode(passcode: string): CertificateUnreadable {
-  const slip = /^[\s"']|[\s"']$/.test(passcode)
-    ? ' The one given starts or ends with a space, a line end or a quote.'
-    : '';
   return new CertificateUnreadable(
     'passcode',
-    `The passcode of the PFX is wrong or missing, or the file is damaged.${slip}`,
+    `The passcode of the PFX is wrong or missing, or the file is damaged.${describeSlip(passcode)}`,
     'Check BANK_PFX_PASSCODE or BANK_PFX_PASSCODE_FILE; to try one: openssl pkcs12 -legacy -in client.pfx -noout.',
   );
 }

@@ -4,6 +4,7 @@ import type { Settings } from '../../config/settings.js';
 import { describeRoute } from '../../egress/route.js';
 import { CertificateUnreadable } from '../../auth/pfx/certificate-unreadable.js';
 import { daysLeft, EXPIRING_UNDER_DAYS, toDays } from '../../config/expiry-notice.js';
+import { SandboxNotStarted } from '../../sandbox/listen.js';
 import type { Clock } from '../../time/clock.js';
 import { remedyFor } from './remedies.js';
 import { StepFailed, type Findings } from './steps.js';
@@ -22,6 +23,10 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
     }
     return settings;
   } catch (error) {
+    if (error instanceof SandboxNotStarted) {
+      const remedy = 'Correct the settings of the sandbox bank; docs/settings.md lists them.';
+      throw new StepFailed('config-invalid', 'operator', error.message, remedy);
+    }
     if (!(error instanceof SettingsInvalid)) throw error;
     const { errors, warnings } = error;
     const problems = [...errors.map(({ variable, problem }) => `${variable} ${problem}`), ...warnings];
@@ -65,7 +70,7 @@ export async function checkCertificate(
     const code = 'certificate-expiring';
     findings.warning = { code, problem: `The certificate expires in ${toDays(left)}.`, remedy: remedyFor(code) };
   } else if (warnings.length > 0) {
-    findings.warning = { problem: warnings.join(' '), remedy: 'Correct it before the bank refuses the certificate.' };
+    findings.warning = { problem: warnings.join(' '), remedy: 'Fix this, or the bank may reject the certificate.' };
   }
   return material;
 }

@@ -16,7 +16,7 @@ export function printVerdict(report: DoctorReport, version: string, at: Date, of
   if (!failed) {
     const asked = offline ? 'The local steps succeeded' : 'All steps succeeded';
     const warned = report.steps.some(({ status }) => status === 'warning');
-    return `\n${asked}${warned ? '. Look at the warnings (!)' : ''}.\n`;
+    return `\n${asked}${warned ? '. See the warnings marked "!"' : ''}.\n`;
   }
   const title = `accounts-gateway ${version} (${report.mode}): step "${failed.name}" failed`;
   const rows: [string, string][] = [

@@ -21,41 +21,43 @@ const REFUSAL_WAIT_MS = 500;
 const MAX_CERTIFICATES = 10;
 const MAX_LENGTH = 500;
 
-/**
- * Opens a connection as every call does, sends nothing over it and closes it. Opens another if the bank closes the first one
- * after the handshake: only twice in a row does that mean a refusal.
- */
+/** Facts of a connection, filled in as they become known. */
+type Facts = Pick<Probe, 'route' | 'tls'>;
+
+/** Opens a connection as every call does, sends nothing over it and closes it. */
 export function probeConnection(egress: Egress, url: string): Probe {
-  const opened = Promise.withResolvers<GatewayError | null>();
-  const secured = Promise.withResolvers<GatewayError | null>();
-  const probe = { route: {}, tls: {}, opened: opened.promise, secured: secured.promise };
-  const { host } = new URL(url);
-  const end = (failure: GatewayError | null) => {
-    opened.resolve(failure);
-    secured.resolve(failure);
-  };
-  const fail = (failed: CallFailed) => {
-    const failure = egress.toError(failed, host);
-    if (failure instanceof BankUntrusted) Object.assign(probe.tls, { serverChain: toChain(failure.server) });
-    end(failure);
-  };
-  const onOpen = () => opened.resolve(null);
-  openConnection(egress, url, probe, onOpen, (first) => {
-    if (first === null) end(null);
-    else if (!first.closedUnanswered) fail(first);
-    else openConnection(egress, url, probe, onOpen, (second) => (second === null ? end(null) : fail(second)));
-  });
-  return probe;
+  const facts: Facts = { route: {}, tls: {} };
+  const first = openConnection(egress, url, facts);
+  const secured = judge(egress, url, facts, first.ended);
+  return { ...facts, opened: Promise.race([first.opened, secured]), secured };
 }
 
-/** One connection: notes its facts, and reports when it is open, and how it ended. */
-function openConnection(
+/** The failure of a connection. If the bank closed it after the handshake, of another one: only twice in a row means a refusal. */
+async function judge(
   egress: Egress,
   url: string,
-  { route, tls }: Pick<Probe, 'route' | 'tls'>,
-  onOpen: () => void,
-  onEnd: (failed: CallFailed | null) => void,
-): void {
+  facts: Facts,
+  ended: Connection['ended'],
+): Promise<GatewayError | null> {
+  const first = await ended;
+  const failed = first?.closedUnanswered ? await openConnection(egress, url, facts).ended : first;
+  if (failed === null) return null;
+  const failure = egress.toError(failed, new URL(url).host);
+  if (failure instanceof BankUntrusted) Object.assign(facts.tls, { serverChain: toChain(failure.server) });
+  return failure;
+}
+
+interface Connection {
+  /** Null once the connection to the bank, or the tunnel through the proxy, is open; pending if it never is. */
+  readonly opened: Promise<null>;
+  /** The failure of the connection; null once the handshake is done and nothing was refused. */
+  readonly ended: Promise<CallFailed | null>;
+}
+
+/** Opens one connection, and closes it at its end. */
+function openConnection(egress: Egress, url: string, { route, tls }: Facts): Connection {
+  const opened = Promise.withResolvers<null>();
+  const ended = Promise.withResolvers<CallFailed | null>();
   const { hostname, port } = new URL(url);
   const request = openRequest({
     agent: egress.agentFor(url),
@@ -64,9 +66,7 @@ function openConnection(
     path: '/',
   });
   const end = (error: Error | null) => {
-    onEnd(error && new CallFailed(error, null, false, stageOf(request.socket)));
-    // what it ends with from now on is of no interest
-    onEnd = () => undefined;
+    ended.resolve(error && new CallFailed(error, null, false, stageOf(request.socket)));
     request.destroy();
   };
   request.on('error', end);
@@ -76,7 +76,7 @@ function openConnection(
       const { localAddress: sourceAddress, remoteAddress, remotePort } = socket;
       const sourceAddressIs = 'the local address; behind a NAT or a proxy the bank sees another one';
       Object.assign(route, { remoteAddress, remotePort, sourceAddress, sourceAddressIs });
-      onOpen();
+      opened.resolve(null);
     };
     if (socket.connecting) socket.once('connect', onConnect);
     // a socket that failed at once, for example because of a foreign source address, was never open
@@ -90,6 +90,7 @@ function openConnection(
       socket.once('end', () => end(Object.assign(new Error('closed after the handshake'), { code: 'ECONNRESET' })));
     });
   });
+  return { opened: opened.promise, ended: ended.promise };
 }
 
 /** The certificates of a server, its own first. */

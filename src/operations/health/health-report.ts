@@ -59,6 +59,7 @@ export class HealthReport {
       certificate: { subject, thumbprint, notAfter, daysLeft, refused },
       egress: { route: describeRoutes(this.settings), publicAddress: this.settings.EGRESS_PUBLIC_ADDRESS ?? null },
       token: {
+        host: new URL(this.settings.BANK_AUTH_URL).host,
         state: token.state,
         expiresInSeconds: token.expiresInSeconds,
         lastError: token.failure.lastError,

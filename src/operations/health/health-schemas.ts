@@ -39,6 +39,7 @@ const parts = {
     publicAddress: z.string().nullable().meta({ example: '203.0.113.7' }).describe('EGRESS_PUBLIC_ADDRESS'),
   }),
   token: partOf('Token', {
+    host: z.string().meta({ example: 'auth.bank.example' }).describe('of BANK_AUTH_URL'),
     state: z.string().meta({ example: 'usable' }),
     expiresInSeconds: z.int().nullable().meta({ example: 240 }),
     lastError,

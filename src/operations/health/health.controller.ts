@@ -2,9 +2,9 @@ import { Controller, Get, Header, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { refTo } from '../../representation/schemas.js';
-import { GatewayStatus } from './gateway-status.js';
 import { HealthReport } from './health-report.js';
 import { healthSchema, healthStatusSchema } from './health-schemas.js';
+import { isReady } from './judge-health.js';
 import { Readiness } from './readiness.js';
 
 /** Probes retry on their own schedule; for people, about one step of the back-off. */
@@ -19,7 +19,6 @@ const statusOnly = { 'application/json': { schema: refTo(healthStatusSchema) } }
 export class HealthController {
   constructor(
     private readonly readiness: Readiness,
-    private readonly status: GatewayStatus,
     private readonly report: HealthReport,
   ) {}
 
@@ -45,7 +44,7 @@ export class HealthController {
   @ApiResponse({ status: 503, description: 'not ready', content: statusOnly })
   @Header('cache-control', 'no-store')
   async ready(@Res({ passthrough: true }) reply: FastifyReply) {
-    const ready = await this.readiness.check();
+    const ready = isReady(await this.readiness.facts());
     if (!ready) setNotReady(reply);
     return { status: ready ? 'ok' : 'error' };
   }
@@ -61,8 +60,7 @@ export class HealthController {
   @ApiResponse({ status: 503, description: 'not ready', content: whole })
   @Header('cache-control', 'no-store')
   async all(@Res({ passthrough: true }) reply: FastifyReply) {
-    await this.readiness.check();
-    const report = await this.report.of(this.status.read());
+    const report = await this.report.of(await this.readiness.facts());
     if (report.status === 'error') setNotReady(reply);
     return report;
   }

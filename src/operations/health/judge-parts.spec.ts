@@ -5,6 +5,7 @@ import { judgeListener, judgePath, judgeSharing } from './judge-parts.js';
 
 const EXPIRED_AT = '2026-11-21T08:05:00.000Z';
 const noSnapshot = { asOf: null, expiresAt: null, ageMs: null, accounts: null, servable: false };
+const notConnected = { bank: { lastSuccessAt: null, serverCertificateEnds: null } };
 const failed = (code: 'bank-error' | 'proxy-refused') => new GatewayError(code, 'It failed.');
 const failingSince = (at: string) => ({ failingSince: at, attempts: 3, nextAttemptAt: at, lastError: null });
 
@@ -21,8 +22,23 @@ describe('the path to the bank', () => {
     ['healthy', {}, 'up up up up up'],
     [
       'before the first call',
-      { token: { state: 'none', error: null }, snapshot: noSnapshot, bank: { lastSuccessAt: null } },
+      { ...notConnected, token: { state: 'none', error: null }, snapshot: noSnapshot },
+      'up unknown unknown unknown unknown',
+    ],
+    [
+      'during the first refresh',
+      { ...notConnected, token: { state: 'requested' }, snapshot: { ...noSnapshot, refreshing: true } },
       'up unknown unknown unknown down:bank-slow',
+    ],
+    [
+      'during a first refresh whose token request hangs',
+      { ...notConnected, token: { state: 'requested' }, snapshot: { ...noSnapshot, refreshing: true, slow: true } },
+      'up unknown degraded:bank-slow unknown down:bank-slow',
+    ],
+    [
+      'a copy of another instance, before the first call',
+      { ...notConnected, token: { state: 'none' } },
+      'up unknown unknown up up',
     ],
     [
       'certificate expired, nothing cached',
@@ -56,11 +72,30 @@ describe('the path to the bank', () => {
       'up degraded:proxy-refused up unknown degraded:proxy-refused',
     ],
     [
+      'proxy fails after a token service that failed and whose old token is usable',
+      { token: { error: failed('bank-error') }, snapshot: { stale: true, error: failed('proxy-refused') } },
+      'up degraded:proxy-refused degraded:bank-error unknown degraded:proxy-refused',
+    ],
+    [
       'account list fails, stale copy served',
       { snapshot: { stale: true, error: failed('bank-error') } },
       'up up up degraded:bank-error degraded:bank-error',
     ],
-    ['account list slow', { snapshot: { stale: true, slow: true } }, 'up up up degraded:bank-slow degraded:bank-slow'],
+    [
+      'account list slow',
+      { snapshot: { stale: true, slow: true, refreshing: true } },
+      'up up up degraded:bank-slow degraded:bank-slow',
+    ],
+    [
+      'token service slow',
+      { token: { state: 'requested' }, snapshot: { stale: true, slow: true, refreshing: true } },
+      'up up degraded:bank-slow unknown degraded:bank-slow',
+    ],
+    [
+      'the last refresh failed for want of a token, which is there again',
+      { snapshot: { stale: true } },
+      'up up up up up',
+    ],
     ['no accounts after some', { snapshot: { accounts: 0, emptied: true } }, 'up up up up degraded:accounts-emptied'],
     ['no accounts since the start', { snapshot: { accounts: 0 } }, 'up up up up degraded:accounts-emptied'],
     ['no accounts, and that is right', { snapshot: { accounts: 0, emptyAccepted: true } }, 'up up up up up'],

@@ -31,8 +31,8 @@ export function judgePath(facts: GatewayFacts) {
 const UP: Part = { status: 'up' };
 const UNKNOWN: Part = { status: 'unknown' };
 
-/** True if the bank has answered at least one call of this process. */
-const everAnswered = ({ bank }: GatewayFacts): boolean => bank.lastSuccessAt !== null;
+/** True if the bank has answered a call of this instance, which may also live on the copies of others. */
+const everAnswered = ({ bank }: GatewayFacts): boolean => bank.serverCertificateEnds !== null;
 
 function judgeCertificate({ certificate: { unusable, refused, notAfter, daysLeft } }: GatewayFacts): Part {
   if (unusable !== null) return down('certificate-unusable', unusable);
@@ -46,9 +46,10 @@ function judgeCertificate({ certificate: { unusable, refused, notAfter, daysLeft
 
 function judgeEgress(facts: GatewayFacts): Part {
   if (facts.certificate.unusable !== null) return UNKNOWN;
-  const error = facts.token.error ?? facts.snapshot.error;
-  if (error && isProxyFailure(error)) return failing(error, canAnswer(facts));
-  return error || everAnswered(facts) ? UP : UNKNOWN;
+  const errors = [facts.token.error, facts.snapshot.error].filter((error) => error !== null);
+  const proxyFailure = errors.find(isProxyFailure);
+  if (proxyFailure) return failing(proxyFailure, canAnswer(facts));
+  return errors.length > 0 || everAnswered(facts) ? UP : UNKNOWN;
 }
 
 function judgeToken(facts: GatewayFacts): Part {
@@ -57,6 +58,9 @@ function judgeToken(facts: GatewayFacts): Part {
   if (facts.certificate.unusable !== null) return UNKNOWN;
   if (error && !usable && isProxyFailure(error)) return UNKNOWN;
   if (error) return failing(error, usable);
+  if (state === 'requested' && facts.snapshot.slow) {
+    return degraded('bank-slow', 'The token request takes longer than SNAPSHOT_SOFT_TIMEOUT_MS.');
+  }
   // one that ran out while nobody called is renewed by the next call
   return usable || everAnswered(facts) ? UP : UNKNOWN;
 }
@@ -65,6 +69,7 @@ function judgeBank(facts: GatewayFacts): Part {
   const { error, slow, asOf, restored } = facts.snapshot;
   if (facts.certificate.unusable !== null || tokenError(facts)) return UNKNOWN;
   if (error) return isProxyFailure(error) ? UNKNOWN : failing(error, canAnswer(facts));
+  if (facts.token.state === 'requested') return UNKNOWN;
   if (slow) return degraded('bank-slow', 'The refresh takes longer than SNAPSHOT_SOFT_TIMEOUT_MS.');
   const skewMs = facts.bank.clockSkewMs ?? 0;
   if (isSkewed(skewMs)) return degraded('clock-skewed', describeSkew(skewMs));
@@ -72,16 +77,16 @@ function judgeBank(facts: GatewayFacts): Part {
 }
 
 function judgeSnapshot(facts: GatewayFacts): Part {
-  const { stale, accounts, emptied, emptyAccepted } = facts.snapshot;
+  const { stale, accounts, emptied, emptyAccepted, refreshing } = facts.snapshot;
   if (!canAnswer(facts)) return judgeNothingToServe(facts);
   if (accounts === 0 && !emptyAccepted) {
     const before = emptied ? 'It listed some before.' : 'It has listed none since this process started.';
     return degraded('accounts-emptied', `The bank lists no accounts. ${before}`);
   }
-  if (stale) {
-    const slow = toProblem('bank-slow', 'Apps get the cached snapshot, marked stale, while the refresh runs.');
-    return { status: 'degraded', ...(findCause(facts)?.problem ?? slow) };
-  }
+  const slow = toProblem('bank-slow', 'Apps get the cached snapshot, marked stale, while the refresh runs.');
+  const cause = findCause(facts)?.problem ?? (refreshing ? slow : null);
+  // without a cause, the failure is over, and the next call gets a new snapshot
+  if (stale && cause) return { status: 'degraded', ...cause };
   const fileFailing = facts.sharing.file?.failing ?? null;
   if (fileFailing === null) return UP;
   const detail = `SNAPSHOT_FILE cannot be written (${fileFailing}). After a restart, apps wait for the bank.`;
@@ -89,8 +94,9 @@ function judgeSnapshot(facts: GatewayFacts): Part {
 }
 
 function judgeNothingToServe(facts: GatewayFacts): Part {
-  const { expiresAt } = facts.snapshot;
+  const { expiresAt, refreshing } = facts.snapshot;
   const cause = findCause(facts);
+  if (!cause && !refreshing) return UNKNOWN;
   if (!cause) return down('bank-slow', 'There is no snapshot to serve yet. The first refresh is running.');
   const { problem, since } = cause;
   if (expiresAt === null) return { status: 'down', ...problem };

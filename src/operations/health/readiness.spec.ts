@@ -83,6 +83,11 @@ class Scene {
     return isReady(this.status.read());
   }
 
+  /** Readiness as the probe reports it. */
+  async check(): Promise<boolean> {
+    return isReady(await this.readiness.facts());
+  }
+
   empty(): ReadSnapshot {
     return { snapshot: snapshotOf([], true, this.clock.now()), pages: 1, source: 'bank' };
   }
@@ -96,15 +101,15 @@ describe('ready is', () => {
   it('a new process, once the probe has read the accounts', async () => {
     const scene = new Scene();
     expect(scene.ready).toBe(false);
-    expect(await scene.readiness.check()).toBe(true);
+    expect(await scene.check()).toBe(true);
     expect(scene.counts).toEqual({ tokens: 1, refreshes: 1 });
   });
 
   it('a process whose snapshot is too old, while nothing has failed', async () => {
     const scene = new Scene();
-    await scene.readiness.check();
+    await scene.check();
     scene.clock.advance(400_000);
-    expect(await scene.readiness.check()).toBe(true);
+    expect(await scene.check()).toBe(true);
     expect(scene.counts).toEqual({ tokens: 2, refreshes: 1 });
   });
 
@@ -116,7 +121,7 @@ describe('ready is', () => {
     expect(scene.ready).toBe(true);
     const { token, snapshot } = judgeHealth(scene.status.read()).parts;
     expect([token.status, snapshot.status]).not.toContain('down');
-    expect(await scene.readiness.check()).toBe(true);
+    expect(await scene.check()).toBe(true);
     expect(scene.counts).toEqual({ tokens: 2, refreshes: 1 });
   });
 
@@ -125,14 +130,14 @@ describe('ready is', () => {
     await scene.snapshots.get(ANY);
     scene.onToken = () => Promise.reject(DOWN);
     scene.clock.advance(300_000);
-    expect(await scene.readiness.check()).toBe(true);
+    expect(await scene.check()).toBe(true);
   });
 
   it('a process whose certificate has expired, as long as its snapshot may be served', async () => {
     const scene = new Scene();
     await scene.snapshots.get(ANY);
     scene.unusable = 'expired';
-    expect(await scene.readiness.check()).toBe(true);
+    expect(await scene.check()).toBe(true);
   });
 });
 
@@ -140,33 +145,33 @@ describe('not ready is', () => {
   it('a process with a token that has never read the accounts', async () => {
     const scene = new Scene();
     scene.onRefresh = () => new Promise(() => undefined);
-    expect(await scene.readiness.check()).toBe(false);
+    expect(await scene.check()).toBe(false);
     expect(scene.tokens.usable).not.toBeNull();
   });
 
   it('a process that cannot get a token', async () => {
     const scene = new Scene();
     scene.onToken = () => Promise.reject(DOWN);
-    expect(await scene.readiness.check()).toBe(false);
+    expect(await scene.check()).toBe(false);
   });
 
   it('a process whose token request hangs: the probe waits at most 500 ms', async () => {
     const scene = new Scene();
     scene.onToken = () => new Promise(() => undefined);
     const started = performance.now();
-    expect(await scene.readiness.check()).toBe(false);
+    expect(await scene.check()).toBe(false);
     expect(performance.now() - started).toBeGreaterThanOrEqual(490);
   });
 
   it('a process whose snapshot is too old, and whose token cannot be renewed', async () => {
     const scene = new Scene();
-    await scene.readiness.check();
+    await scene.check();
     await scene.snapshots.get(ANY);
     scene.clock.advance(300_001);
     scene.onToken = () => Promise.reject(DOWN);
     // not noticed yet: the probe requests a token
     expect(scene.ready).toBe(true);
-    expect(await scene.readiness.check()).toBe(false);
+    expect(await scene.check()).toBe(false);
     expect(scene.ready).toBe(false);
   });
 
@@ -175,16 +180,16 @@ describe('not ready is', () => {
     scene.onRefresh = () => Promise.reject(DOWN);
     await expect(scene.snapshots.get(ANY)).rejects.toThrow('down');
     expect(scene.tokens.usable).not.toBeNull();
-    expect(await scene.readiness.check()).toBe(false);
+    expect(await scene.check()).toBe(false);
     scene.onRefresh = () => Promise.resolve(scene.empty());
     scene.clock.advance(1000);
-    expect(await scene.readiness.check()).toBe(true);
+    expect(await scene.check()).toBe(true);
   });
 
   it('a process whose certificate cannot be used, which makes no call', async () => {
     const scene = new Scene();
     scene.unusable = 'expired';
-    expect(await scene.readiness.check()).toBe(false);
+    expect(await scene.check()).toBe(false);
     expect(scene.counts.tokens).toBe(0);
   });
 
@@ -194,7 +199,7 @@ describe('not ready is', () => {
     scene.shutdown.stopping = true;
     const before = { ...scene.counts };
     scene.clock.advance(400_000);
-    expect(await scene.readiness.check()).toBe(false);
+    expect(await scene.check()).toBe(false);
     expect(scene.counts).toEqual(before);
   });
 });
@@ -203,7 +208,7 @@ describe('a health request', () => {
   it('costs at most one token request per token life', async () => {
     const scene = new Scene();
     for (let second = 0; second < 890; second += 10) {
-      expect(await scene.readiness.check()).toBe(true);
+      expect(await scene.check()).toBe(true);
       scene.clock.advance(10_000);
     }
     expect(scene.counts).toEqual({ tokens: 3, refreshes: 1 });
@@ -213,7 +218,7 @@ describe('a health request', () => {
     const scene = new Scene();
     scene.onToken = () => Promise.reject(new GatewayError('credentials-rejected', 'no'));
     for (let second = 0; second < 29; second += 1) {
-      await scene.readiness.check();
+      await scene.check();
       scene.clock.advance(1000);
     }
     expect(scene.counts.tokens).toBe(1);

@@ -7,7 +7,7 @@ import { isReady } from './judge-health.js';
 
 const PROBE_WAITS_MS = 500;
 
-/** Answers whether a call for accounts would be answered now, and asks the bank where only the bank knows. */
+/** The facts of which depends whether a call for accounts would be answered now. Asks the bank where only the bank knows. */
 @Injectable()
 export class Readiness {
   constructor(
@@ -16,13 +16,14 @@ export class Readiness {
     private readonly snapshots: SnapshotCache,
   ) {}
 
-  /** Checks now. Without a snapshot to serve, it asks the bank in the background and waits at most 500 ms. */
-  async check(): Promise<boolean> {
+  /** The facts now. Without a snapshot to serve, it asks the bank in the background and waits at most 500 ms for its answer. */
+  async facts(): Promise<GatewayFacts> {
     const facts = this.status.read();
     // failures are logged where they happen
     const asked = this.#askInBackground(facts)?.catch(() => undefined);
-    if (asked && dependsOnBank(facts)) await within(asked, PROBE_WAITS_MS);
-    return isReady(this.status.read());
+    if (!asked || !dependsOnBank(facts)) return facts;
+    await within(asked, PROBE_WAITS_MS);
+    return this.status.read();
   }
 
   /**

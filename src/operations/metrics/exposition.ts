@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Registry, type Metric } from '@prometheus-io/client';
 import { Gauges } from './gauges.js';
@@ -12,30 +11,13 @@ interface RenderedMetrics {
 /** The text of all metrics: what was counted, the state at this moment, and the process. */
 @Injectable()
 export class Exposition {
-  /** Renderings due in the next turn of the event loop, by `openMetrics`. */
-  readonly #next = new Map<boolean, Promise<RenderedMetrics>>();
-
   constructor(
     @Inject(Metrics) private readonly metrics: Pick<Metrics, 'registry'>,
     @Inject(Gauges) private readonly gauges: Pick<Gauges, 'registry' | 'update'>,
   ) {}
 
-  /**
-   * OpenMetrics, or the text format of Prometheus. Rendering takes milliseconds, so callers in the same turn of the event loop
-   * share one.
-   */
-  render(openMetrics: boolean): Promise<RenderedMetrics> {
-    const due = this.#next.get(openMetrics);
-    if (due) return due;
-    const next = setImmediate().then(() => {
-      this.#next.delete(openMetrics);
-      return this.#render(openMetrics);
-    });
-    this.#next.set(openMetrics, next);
-    return next;
-  }
-
-  async #render(openMetrics: boolean): Promise<RenderedMetrics> {
+  /** OpenMetrics, or the text format of Prometheus. Takes milliseconds. */
+  async render(openMetrics: boolean): Promise<RenderedMetrics> {
     const whole = new Registry(openMetrics ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE);
     for (const registry of [this.metrics.registry, this.gauges.registry, processMetrics()]) {
       // for OpenMetrics the library renames the counters it is given, and would leave them so

@@ -46,13 +46,7 @@ export class Gauges {
     this.#add('pending_requests', 'Requests that wait for the bank.', ({ snapshot }) => snapshot.callersWaiting);
     this.#addSnapshot();
     this.#addBank();
-    this.#add('log_lines_dropped_total', 'Log lines dropped because standard output could not be written.', () =>
-      countLostLines(),
-    );
-    if (settings.REDIS_URL === undefined && settings.SNAPSHOT_FILE === undefined) return;
-    const sources: Judge = ({ snapshot }) =>
-      Object.entries(snapshot.counts).map(([source, count]) => [{ source }, count]);
-    this.#add('shared_snapshots_total', 'Cached snapshots by their source.', sources, 'source');
+    this.#addLostLines();
     if (settings.REDIS_URL === undefined) return;
     this.#add('sharing_up', 'Whether Redis can be used.', ({ sharing }) => sharing.redis?.state === 'fleet');
   }
@@ -91,10 +85,24 @@ export class Gauges {
     this.#add('certificate_refused', refusedHelp, refusals, 'use');
   }
 
-  /** Registers a gauge, or a counter if the name ends with `_total`. */
+  /** A counter, which the standard output of the process keeps. */
+  #addLostLines(): void {
+    const name = 'accounts_gateway_log_lines_dropped_total';
+    const help = 'Log lines dropped because standard output could not be written.';
+    const counter = new Counter({ name, help, registers: [this.registry] });
+    this.#updates.push(() => {
+      counter.reset();
+      counter.inc(countLostLines());
+    });
+  }
+
   #add(name: string, help: string, judge: Judge, ...labelNames: string[]): void {
-    const Kind: typeof Gauge<string> | typeof Counter<string> = name.endsWith('_total') ? Counter : Gauge;
-    const metric = new Kind({ name: `accounts_gateway_${name}`, help, labelNames, registers: [this.registry] });
+    const metric = new Gauge<string>({
+      name: `accounts_gateway_${name}`,
+      help,
+      labelNames,
+      registers: [this.registry],
+    });
     this.#updates.push((facts) => {
       const result = judge(facts);
       const values = Array.isArray(result) ? (result as Labelled[]) : [[{}, result] as Labelled];

@@ -3,6 +3,7 @@ import { AuthModule } from '../../auth/auth.module.js';
 import { BankModule } from '../../bank/bank.module.js';
 import { HealthModule } from '../health/health.module.js';
 import { SnapshotModule } from '../../snapshot/snapshot.module.js';
+import { ClientNames } from './client-names.js';
 import { Metrics } from './metrics.js';
 import { MetricsController } from './metrics.controller.js';
 import { RecentController } from './recent.controller.js';
@@ -16,6 +17,6 @@ import { Gauges } from './gauges.js';
 @Module({
   imports: [SnapshotModule, BankModule, AuthModule, HealthModule],
   controllers: [MetricsController, RecentController],
-  providers: [Metrics, Gauges, Exposition, RecentHistory, RecentCallers, RecentEvents],
+  providers: [ClientNames, Metrics, Gauges, Exposition, RecentHistory, RecentCallers, RecentEvents],
 })
 export class MetricsModule {}

@@ -2,18 +2,22 @@ import { describe, expect, it } from '@jest/globals';
 import { Registry } from '@prometheus-io/client';
 import { Activity } from '../../telemetry/activity.js';
 import { Exposition } from './exposition.js';
-import { ClientNames, Metrics } from './metrics.js';
+import { ClientNames } from './client-names.js';
+import { Metrics } from './metrics.js';
 
 /** Metrics without the gauges, which need a whole gateway. */
 const createExposition = (activity = new Activity()) =>
-  new Exposition(new Metrics(activity), { registry: new Registry(), update: async () => undefined });
+  new Exposition(new Metrics(activity, new ClientNames(), { REDIS_URL: undefined, SNAPSHOT_FILE: undefined }), {
+    registry: new Registry(),
+    update: async () => undefined,
+  });
 
 describe('metrics', () => {
   it('do not grow with invented client names, methods and paths', async () => {
     const activity = new Activity();
     const metrics = createExposition(activity);
-    const problem = { code: 'not-found', owner: 'caller' } as const;
-    const request = { route: null, status: 404, ms: 0.4, cache: undefined, problem };
+    const problem = { code: 'account-not-found', owner: 'caller' } as const;
+    const request = { route: '/api/v1/accounts/:accountId', status: 404, ms: 0.4, cache: undefined, problem };
     const renderAfter = async (count: number) => {
       for (let index = 0; index < count; index += 1) {
         activity.emit('requestEnded', { ...request, method: `M${index}`, clientName: `app-${toLetters(index)}` });
@@ -36,36 +40,6 @@ describe('metrics', () => {
     for (const each of [open, again]) {
       expect(each.text).toContain('# TYPE accounts_gateway_refreshes counter\naccounts_gateway_refreshes_total{');
     }
-  });
-
-  it('are rendered once for concurrent scrapes, and again for later ones', async () => {
-    const metrics = createExposition();
-    const first = metrics.render(false);
-    expect(metrics.render(false)).toBe(first);
-    await first;
-    expect(metrics.render(false)).not.toBe(first);
-  });
-});
-
-describe('client names', () => {
-  it.each([
-    ['cash-report', 'cash-report'],
-    ['x'.repeat(40), 'x'.repeat(40)],
-    ['x'.repeat(41), 'other'],
-    ['app12345', 'other'],
-    ['DE89370400440532013000', 'other'],
-    ['a"b', 'other'],
-    ['', 'none'],
-    [undefined, 'none'],
-  ])('%s is %s', (header, label) => {
-    expect(new ClientNames().toLabel(header)).toBe(label);
-  });
-
-  it('keep the first 50', () => {
-    const names = new ClientNames();
-    const labels = Array.from({ length: 60 }, (_, index) => names.toLabel(`app-${toLetters(index)}`));
-    expect(labels.filter((label) => label === 'other')).toHaveLength(10);
-    expect(names.toLabel(`app-${toLetters(0)}`)).toBe(`app-${toLetters(0)}`);
   });
 });
 

@@ -1,9 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Counter, Histogram, Registry } from '@prometheus-io/client';
+import { Settings } from '../../config/settings.js';
 import { PROBLEM_CODES, PROBLEMS } from '../../errors/problem-table.js';
 import { Activity, type BankCallEnded, type RequestEnded } from '../../telemetry/activity.js';
 import { toKnownMethod } from '../../telemetry/known-method.js';
-import { Tally } from './tally.js';
+import { ClientNames } from './client-names.js';
 
 /** Seconds, from a response out of memory to the longest REQUEST_DEADLINE_MS. */
 const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
@@ -13,16 +14,11 @@ const REFRESH_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 3
 /** How an answer came from the cache (RequestFields.cache). */
 const CACHE_OUTCOMES = ['hit', 'miss', 'refreshed', 'request', 'stale'] as const;
 
-const MAX_CLIENT_NAMES = 50;
-const CLIENT_NAME = /^[A-Za-z0-9._-]{1,40}$/;
-const MAX_DIGITS = 4;
-
 /** Counts what happens in one app (docs/health-and-metrics.md#metrics). */
 @Injectable()
 export class Metrics {
   /** One registry per app, because the library's default registry is shared by the whole process. */
   readonly registry = new Registry();
-  readonly #clientNames = new ClientNames();
 
   readonly #requests = new Histogram({
     name: 'http_server_request_duration_seconds',
@@ -53,14 +49,17 @@ export class Metrics {
     registers: [this.registry],
   });
   readonly #tokenRequests = this.#counter('token_requests', 'Token requests by their outcome.', ['outcome']);
-  readonly #responses = new Tally(
-    this.#options('responses', 'Successful responses of /api/v1.', ['cache', 'representation']),
-  );
+  readonly #responses = this.#counter('responses', 'Successful responses of /api/v1.', ['cache', 'representation']);
   readonly #problems = this.#counter('problems', 'Responses that are problem documents.', ['code', 'owner']);
-  readonly #clientRequests = new Tally(this.#options('client_requests', 'Requests by X-Client-Name.', ['client_name']));
+  readonly #clientRequests = this.#counter('client_requests', 'Requests by X-Client-Name.', ['client_name']);
 
-  constructor(activity: Activity) {
+  constructor(
+    activity: Activity,
+    private readonly clientNames: ClientNames,
+    @Inject(Settings) { REDIS_URL, SNAPSHOT_FILE }: Pick<Settings, 'REDIS_URL' | 'SNAPSHOT_FILE'>,
+  ) {
     this.#startAtZero();
+    if (REDIS_URL !== undefined || SNAPSHOT_FILE !== undefined) this.#countSources(activity);
     activity.on('requestEnded', (request) => this.#onRequest(request));
     activity.on('bankCallEnded', (call) => this.#onBankCall(call));
     activity.on('tokenRequestEnded', ({ code }) => this.#tokenRequests.inc({ outcome: code ?? 'ok' }));
@@ -71,11 +70,13 @@ export class Metrics {
   }
 
   #counter<T extends string>(name: string, help: string, labelNames: T[]): Counter<T> {
-    return new Counter(this.#options(name, help, labelNames));
+    return new Counter({ name: `accounts_gateway_${name}_total`, help, labelNames, registers: [this.registry] });
   }
 
-  #options<T extends string>(name: string, help: string, labelNames: T[]) {
-    return { name: `accounts_gateway_${name}_total`, help, labelNames, registers: [this.registry] };
+  #countSources(activity: Activity): void {
+    const snapshots = this.#counter('shared_snapshots', 'Cached snapshots by their source.', ['source']);
+    for (const source of ['bank', 'shared', 'file']) snapshots.inc({ source }, 0);
+    activity.on('snapshotTaken', ({ source }) => snapshots.inc({ source }));
   }
 
   /** For Prometheus, a counter that is missing before its first increment never rises. */
@@ -85,22 +86,25 @@ export class Metrics {
       this.#tokenRequests.inc({ outcome }, 0);
     }
     for (const code of PROBLEM_CODES) this.#problems.inc({ code, owner: PROBLEMS[code].owner }, 0);
+    // a 407, which the operator must act on
+    this.#problems.inc({ code: 'proxy-refused', owner: 'operator' }, 0);
     for (const cache of CACHE_OUTCOMES) {
-      for (const representation of ['full', 'not-modified']) this.#responses.add(`${cache} ${representation}`, 0);
+      for (const representation of ['full', 'not-modified']) this.#responses.inc({ cache, representation }, 0);
     }
   }
 
-  #onRequest({ method, route, status, ms, cache, problem, clientName }: RequestEnded): void {
+  #onRequest(request: RequestEnded): void {
+    const { method, route, status, ms, cache, problem } = request;
     const labels = {
       http_request_method: toKnownMethod(method),
       http_route: route ?? 'unmatched',
       http_response_status_code: status,
     };
     this.#requests.observe(labels, ms / 1000);
-    this.#clientRequests.add(this.#clientNames.toLabel(clientName));
+    this.#clientRequests.inc({ client_name: this.clientNames.of(request) });
     if (problem) this.#problems.inc({ code: problem.code, owner: problem.owner });
     else if (cache !== undefined && (status === 200 || status === 304)) {
-      this.#responses.add(status === 304 ? `${cache} not-modified` : `${cache} full`);
+      this.#responses.inc({ cache, representation: status === 304 ? 'not-modified' : 'full' });
     }
   }
 
@@ -116,23 +120,3 @@ export class Metrics {
     this.#bankCalls.observe(labels, ms / 1000);
   }
 }
-
-/**
- * The label for a caller's X-Client-Name (docs/health-and-metrics.md#labels): the first 50 that look like names of programs;
- * `other` for the rest, which may hold anything, and `none` without one.
- */
-export class ClientNames {
-  readonly #known = new Set<string>();
-
-  toLabel(header: string | undefined): string {
-    if (header === undefined || header === '') return 'none';
-    if (this.#known.has(header)) return header;
-    if (this.#known.size >= MAX_CLIENT_NAMES || !CLIENT_NAME.test(header) || countDigits(header) > MAX_DIGITS)
-      return 'other';
-    this.#known.add(header);
-    return header;
-  }
-}
-
-/** Counts digits: a name with many of them may contain an identifier or an amount. */
-const countDigits = (text: string): number => text.replace(/\D/g, '').length;

@@ -2,7 +2,6 @@ import type { RequestEnded } from '../../telemetry/activity.js';
 
 /** A call of an app, and what it got. `other`: an error of the caller, or a caller that left. */
 export interface RecentCall {
-  readonly name: string | undefined;
   readonly ms: number;
   readonly got: 'current' | 'stale' | 'errors' | 'other';
 }
@@ -13,8 +12,7 @@ const OWN_PAGE = 'console';
 /** The request as a call of an app; null for every request that is none. */
 export function toRecentCall({ route, status, ms, cache, clientName }: RequestEnded): RecentCall | null {
   if (!route?.startsWith('/api/v1/') || clientName === OWN_PAGE) return null;
-  const call = { name: clientName, ms };
-  if (status >= 500) return { ...call, got: 'errors' };
-  if (status !== 200 && status !== 304) return { ...call, got: 'other' };
-  return { ...call, got: cache === 'stale' ? 'stale' : 'current' };
+  if (status >= 500) return { ms, got: 'errors' };
+  if (status !== 200 && status !== 304) return { ms, got: 'other' };
+  return { ms, got: cache === 'stale' ? 'stale' : 'current' };
 }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Activity } from '../../telemetry/activity.js';
 import { Clock } from '../../time/clock.js';
+import { ClientNames } from './client-names.js';
 import { LastMinute } from './last-minute.js';
-import { ClientNames } from './metrics.js';
 import { toRecentCall, type RecentCall } from './recent-call.js';
 import type { RecentClient } from './recent-schema.js';
 
@@ -20,16 +20,16 @@ interface Caller {
 /** What each caller got in the last minute, by name (docs/health-and-metrics.md#the-last-hour): at most 50 names, `other` and `none`. */
 @Injectable()
 export class RecentCallers {
-  readonly #names = new ClientNames();
   readonly #callers = new Map<string, Caller>();
 
   constructor(
     activity: Activity,
     private readonly clock: Clock,
+    names: ClientNames,
   ) {
     activity.on('requestEnded', (request) => {
       const call = toRecentCall(request);
-      if (call) this.#record(call);
+      if (call) this.#record(names.of(request), call);
     });
   }
 
@@ -45,13 +45,12 @@ export class RecentCallers {
     return clients.toSorted((a, b) => b.callsPerMinute - a.callsPerMinute || a.name.localeCompare(b.name));
   }
 
-  #record(call: RecentCall): void {
+  #record(name: string, call: RecentCall): void {
     const { wall, monotonic } = this.clock.now();
-    const label = this.#names.toLabel(call.name);
-    const caller = this.#callers.get(label) ?? { lastMinute: new LastMinute(), lastAt: wall, lastSeen: monotonic };
+    const caller = this.#callers.get(name) ?? { lastMinute: new LastMinute(), lastAt: wall, lastSeen: monotonic };
     caller.lastAt = wall;
     caller.lastSeen = monotonic;
     caller.lastMinute.record(monotonic, call);
-    this.#callers.set(label, caller);
+    this.#callers.set(name, caller);
   }
 }

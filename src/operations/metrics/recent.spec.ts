@@ -4,6 +4,7 @@ import { keepLines } from '../../../test/support/log-lines.js';
 import { Activity } from '../../telemetry/activity.js';
 import { Log } from '../../telemetry/log.js';
 import type { GatewayStatus } from '../health/gateway-status.js';
+import { ClientNames } from './client-names.js';
 import { RecentCallers } from './recent-callers.js';
 import { RecentEvents } from './recent-events.js';
 import { LastMinute } from './last-minute.js';
@@ -27,7 +28,7 @@ function createHistory() {
       clientName: undefined,
       ...change,
     });
-  const callers = new RecentCallers(activity, clock);
+  const callers = new RecentCallers(activity, clock, new ClientNames());
   return { activity, clock, status, history, callers, request };
 }
 
@@ -146,7 +147,7 @@ describe('the callers', () => {
 
   it.each([0, 0.01, 0.7, 12, 950, 59_000, 1e9])('have a p99 near the real duration: %d ms', (ms) => {
     const minute = new LastMinute();
-    minute.record(0, { name: 'a', ms, got: 'current' });
+    minute.record(0, { ms, got: 'current' });
     const { p99Ms } = minute.read(0);
     const [least, most] = [Math.min(Math.max(ms, 0.05), 51_000) * 0.91, Math.max(ms, 0.05) * 1.09];
     expect(p99Ms).toBeGreaterThanOrEqual(least);
@@ -155,7 +156,7 @@ describe('the callers', () => {
 
   it('are counted by second; a slot is cleared before it is reused a minute later', () => {
     const minute = new LastMinute();
-    for (let second = 0; second < 300; second += 1) minute.record(second * 1000, { name: 'a', ms: 1, got: 'stale' });
+    for (let second = 0; second < 300; second += 1) minute.record(second * 1000, { ms: 1, got: 'stale' });
     expect(minute.read(299_999)).toMatchObject({ requests: 60, stale: 60, current: 0 });
   });
 });

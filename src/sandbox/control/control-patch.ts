@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Allowlist } from '../state/allowlist.js';
-import { ENDPOINTS, FAULTS } from '../state/faults.js';
+import { ENDPOINTS, FAULTS, MAX_ORDERS } from '../state/faults.js';
 
 const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`);
 
@@ -22,7 +22,7 @@ export const controlPatch = z.strictObject({
   movement: z.boolean().exactOptional(),
   revokeTokens: z.literal(true).exactOptional(),
   failNext: z
-    .preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(faultOrder).max(100))
+    .preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(faultOrder).max(MAX_ORDERS))
     .exactOptional(),
 });
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { isValidIdentity } from './identity-check.js';
+import { canRenewClient, isValidIdentity } from './identity-check.js';
 import type { IdentityContent } from './identity-files.js';
 import { createIdentity } from './identity.js';
 
@@ -24,6 +24,20 @@ describe('isValidIdentity', () => {
     expect(isValidIdentity({ ...mine, [part]: Buffer.from('noise') })).toBe(false);
     const { [part]: _gone, ...rest } = mine;
     expect(isValidIdentity(rest)).toBe(false);
+  });
+
+  it('a client certificate that is missing, damaged or of another identity can be renewed; another part cannot', () => {
+    const { pfx: _gone, ...rest } = mine;
+    for (const pfx of [{}, { pfx: Buffer.from('noise') }, { pfx: other.pfx }]) {
+      expect(canRenewClient({ ...rest, ...pfx })).toBe(true);
+    }
+    for (const part of ['ca', 'caKey', 'serverKey'] as const) {
+      expect(canRenewClient({ ...mine, [part]: 'noise' })).toBe(false);
+    }
+    for (const part of ['passcode', 'username', 'password'] as const) {
+      expect(canRenewClient({ ...mine, [part]: '' })).toBe(false);
+    }
+    expect(canRenewClient({ ...mine, ca: other.ca })).toBe(false);
   });
 
   it('requires more than a day of validity', () => {

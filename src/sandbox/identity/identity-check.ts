@@ -2,28 +2,42 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { IdentityContent } from './identity-files.js';
 import { openPfx } from './pfx.js';
 
+/** The least time that a certificate must still be valid. */
 const MARGIN_MS = 24 * 3_600_000;
 
+/** An identity whose client certificate may be missing, damaged or expired. */
+export type RenewableIdentity = Omit<IdentityContent, 'pfx'> & Partial<Pick<IdentityContent, 'pfx'>>;
+
 /**
- * True for an identity that can be used: dates (with a day to spare), chain and keys fit, and the passcode opens the PFX.
+ * True for an identity that can be used: it can be renewed, and the passcode opens the PFX, whose dates, chain and key fit.
  * Never throws: what cannot be read is not valid.
  */
 export function isValidIdentity(found: Partial<IdentityContent>, now = Date.now()): found is IdentityContent {
-  const { ca, caKey, serverKey, pfx, passcode, username, password } = found;
-  if (!ca || !caKey || !serverKey || !pfx || !passcode || !username || !password) return false;
+  if (!canRenewClient(found, now) || !found.pfx) return false;
   try {
-    createPrivateKey(serverKey);
-    const root = new X509Certificate(ca);
-    const { keyPem, certificatePems } = openPfx(pfx, passcode);
+    const root = new X509Certificate(found.ca);
+    const { keyPem, certificatePems } = openPfx(found.pfx, found.passcode);
     const [leaf, intermediate] = certificatePems.map((pem) => new X509Certificate(pem));
     if (!leaf || !intermediate) return false;
     return (
-      [root, intermediate, leaf].every((each) => isCurrent(each, now)) &&
+      [intermediate, leaf].every((each) => isCurrent(each, now)) &&
       isIssuedBy(leaf, intermediate) &&
       isIssuedBy(intermediate, root) &&
-      root.checkPrivateKey(createPrivateKey(caKey)) &&
       leaf.checkPrivateKey(createPrivateKey(keyPem))
     );
+  } catch {
+    return false;
+  }
+}
+
+/** True if everything but the client certificate can be used: all files are there, the root is current and its key fits. */
+export function canRenewClient(found: Partial<IdentityContent>, now = Date.now()): found is RenewableIdentity {
+  const { ca, caKey, serverKey, passcode, username, password } = found;
+  if (!ca || !caKey || !serverKey || !passcode || !username || !password) return false;
+  try {
+    createPrivateKey(serverKey);
+    const root = new X509Certificate(ca);
+    return isCurrent(root, now) && root.checkPrivateKey(createPrivateKey(caKey));
   } catch {
     return false;
   }

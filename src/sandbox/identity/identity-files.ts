@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { chmod, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+
+/** Larger than any of the files, bytes. */
+const MAX_BYTES = 1_048_576;
 
 const NAMES = {
   ca: 'ca.pem',
@@ -38,17 +42,24 @@ export function toSandboxFiles(directory: string): SandboxFiles {
   };
 }
 
-/** Reads the files; a missing or unreadable one is left out. One trailing line end is dropped from a text. */
+/** Reads the files; one that is missing, unreadable, too large or no regular file is left out. One trailing line end is dropped from a text. */
 export async function readIdentityFiles(directory: string): Promise<Partial<IdentityContent>> {
   const parts = Object.keys(NAMES) as Part[];
   const read = await Promise.all(
     parts.map(async (part) => {
-      const content = await readFile(join(directory, NAMES[part])).catch(() => undefined);
-      if (!content) return [];
+      const content = await readSmallFile(join(directory, NAMES[part])).catch(() => null);
+      if (content === null) return [];
       return [[part, part === 'pfx' ? content : content.toString('utf8').replace(/\r?\n$/, '')] as const];
     }),
   );
   return Object.fromEntries(read.flat()) as Partial<IdentityContent>;
+}
+
+/** The bytes of a regular file of at most MAX_BYTES, else null. Opened without blocking, as a FIFO may block forever. */
+async function readSmallFile(path: string): Promise<Buffer | null> {
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const stat = await file.stat();
+  return stat.isFile() && stat.size <= MAX_BYTES ? await file.readFile() : null;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import forge from 'node-forge';
 import { createCertificate, type Issuer, type Validity } from './certificate.js';
-import { isValidIdentity } from './identity-check.js';
+import { canRenewClient, isValidIdentity } from './identity-check.js';
 import {
   prepareIdentityDirectory,
   readIdentityFiles,
@@ -11,14 +11,22 @@ import {
 import { createKeyPair, toKeyPair, type KeyPair } from './key-pair.js';
 import { createPfx } from './pfx.js';
 
+interface LoadedIdentity {
+  readonly identity: IdentityContent;
+  /** True if it replaces one that could not be used. */
+  readonly isReplaced: boolean;
+}
+
 /** The identity kept in `directory` if it is valid, else a new one. `fresh` renews it. */
-export async function loadIdentity(directory: string, fresh: boolean): Promise<IdentityContent> {
+export async function loadIdentity(directory: string, fresh: boolean): Promise<LoadedIdentity> {
   await prepareIdentityDirectory(directory);
   if (fresh) await writeIdentityFiles(directory, await createIdentity());
+  let isReplaced = false;
   // read again after writing: another sandbox may write here at the same moment, and clients use what is on disk
   for (let tries = 0; tries < 5; tries++) {
     const found = await readIdentityFiles(directory);
-    if (isValidIdentity(found)) return found;
+    if (isValidIdentity(found)) return { identity: found, isReplaced };
+    isReplaced ||= Object.keys(found).length > 0;
     await writeIdentityFiles(directory, await createIdentity());
   }
   throw new Error('the identity is being changed by another program');
@@ -55,10 +63,15 @@ export async function renewClient(
   return issuePfx(toIssuer(identity), name, identity.passcode, options);
 }
 
-/** Replaces the client certificate kept in `directory`, to rehearse a renewal; the other files stay as they are. */
-export async function renewClientFile(directory: string): Promise<void> {
-  const identity = await loadIdentity(directory, false);
-  await writeIdentityFiles(directory, { pfx: await renewClient(identity) });
+/**
+ * Replaces the client certificate kept in `directory`, to rehearse a renewal; the other files stay as they are. Returns false
+ * if they cannot be used: then the whole identity is new.
+ */
+export async function renewClientFile(directory: string): Promise<boolean> {
+  const found = await readIdentityFiles(directory);
+  const canRenew = canRenewClient(found);
+  await writeIdentityFiles(directory, canRenew ? { pfx: await renewClient(found) } : await createIdentity());
+  return canRenew;
 }
 
 function createSecrets() {

@@ -6,6 +6,9 @@ export type Endpoint = (typeof ENDPOINTS)[number];
 export const FAULTS = ['401', '404', '429', '500', '503', 'html', 'truncate', 'reset', 'hang', 'malformed'] as const;
 export type Fault = (typeof FAULTS)[number];
 
+/** Orders that may wait. Further ones displace the oldest. */
+export const MAX_ORDERS = 100;
+
 /** An order of `failNext`: the next `times` answers of an endpoint. */
 export interface FaultOrder {
   readonly endpoint: Endpoint;

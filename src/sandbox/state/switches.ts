@@ -1,5 +1,5 @@
 import { Allowlist } from './allowlist.js';
-import type { Endpoint, Fault, FaultOrder } from './faults.js';
+import { MAX_ORDERS, type Endpoint, type Fault, type FaultOrder } from './faults.js';
 
 /** The switches with a value. */
 interface SwitchValues {
@@ -53,7 +53,7 @@ export class Switches {
 
   /** Sets the given switches; appends `failNext` to the pending failures. */
   set({ failNext = [], ...change }: Partial<SwitchValues>): void {
-    this.#replace({ ...this.#values, ...change, failNext: [...this.#values.failNext, ...failNext] });
+    this.#replace({ ...this.#values, ...change, failNext: [...this.#values.failNext, ...failNext].slice(-MAX_ORDERS) });
   }
 
   /** Restores the settings of the start. */

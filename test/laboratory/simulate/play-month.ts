@@ -87,7 +87,7 @@ export async function playMonth(seed: number, days: number) {
   };
   const probe = async () => {
     void gateway.prove();
-    if (!(await gateway.readiness.check())) mark(isAnnounced() ? 'not ready, announced' : 'not ready');
+    if (!isReady(await gateway.readiness.facts())) mark(isAnnounced() ? 'not ready, announced' : 'not ready');
   };
   const alerts = new Alerts();
   const scrape = () => {

@@ -16,7 +16,7 @@ export function healthWith(status: Health['status'], change: Readonly<Record<str
       refused: null,
     },
     egress: { status: 'up', route: 'direct', publicAddress: '203.0.113.7' },
-    token: { status: 'up', state: 'usable', expiresInSeconds: 200 },
+    token: { status: 'up', host: 'auth.bank.example', state: 'usable', expiresInSeconds: 200 },
     bank: {
       status: 'up',
       mode: 'live',
