@@ -192,9 +192,9 @@ describe('the back-off after a failure', () => {
   it('ends with resetBackOff', async () => {
     const scene = new Scene();
     await scene.beginFailing('credentials-rejected');
-    expect(scene.provider.waiting).toBe(true);
+    expect(scene.provider.isBackingOff).toBe(true);
     scene.provider.resetBackOff();
-    expect(scene.provider.waiting).toBe(false);
+    expect(scene.provider.isBackingOff).toBe(false);
     expect((await scene.begin()).value).toBe('token-2');
   });
 });

@@ -45,7 +45,7 @@ export class AccessTokenProvider {
   async get(): Promise<AccessToken> {
     const token = this.usable;
     if (!token) return this.#renew();
-    if (this.options.clock.hasReached(token.renewAt) && !this.waiting) this.#renew().catch(() => undefined);
+    if (this.options.clock.hasReached(token.renewAt) && !this.isBackingOff) this.#renew().catch(() => undefined);
     return token;
   }
 
@@ -72,13 +72,13 @@ export class AccessTokenProvider {
   }
 
   /** True during the back-off after a failure. */
-  get waiting(): boolean {
-    return this.#backOff.waiting !== null;
+  get isBackingOff(): boolean {
+    return this.#backOff.currentFailure !== null;
   }
 
   /** Ends the back-off: the next call may request a token at once. */
   resetBackOff(): void {
-    this.#backOff.resetBackOff();
+    this.#backOff.reset();
   }
 
   status() {
@@ -99,8 +99,8 @@ export class AccessTokenProvider {
 
   #renew(): Promise<AccessToken> {
     if (this.#inFlight) return this.#inFlight;
-    const waiting = this.#backOff.waiting;
-    if (waiting) return Promise.reject(waiting);
+    const failure = this.#backOff.currentFailure;
+    if (failure) return Promise.reject(failure);
     this.#inFlight = this.#request().finally(() => {
       this.#inFlight = null;
     });

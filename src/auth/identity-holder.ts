@@ -148,7 +148,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   /** Requests a token as the candidate, at most as often as its back-off allows, and then decides about it. */
   async #prove(): Promise<void> {
     const candidate = this.#candidate;
-    if (!candidate || candidate.tokens.waiting) return;
+    if (!candidate || candidate.tokens.isBackingOff) return;
     const invalid = validityError(candidate.certificate, this.#nowMs);
     if (invalid) {
       // it stays the candidate: one that is not valid yet will be

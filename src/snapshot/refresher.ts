@@ -58,13 +58,13 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** The back-off after failures, which is also the circuit breaker. */
-  get backOff(): Pick<BackOff, 'waiting' | 'circuit' | 'lastError' | 'status'> {
+  get backOff(): Pick<BackOff, 'currentFailure' | 'circuit' | 'lastError' | 'status'> {
     return this.#backOff;
   }
 
   /** Ends the back-off: the next caller starts a refresh. */
   resetBackOff(): void {
-    this.#backOff.resetBackOff();
+    this.#backOff.reset();
   }
 
   /** Takes the copy of an earlier run. */
@@ -77,7 +77,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
 
   /** Starts a refresh; there must be none in flight. @throws GatewayError the last failure, during the back-off */
   start(wanted: Freshness): Refresh {
-    const { waiting: failure } = this.#backOff;
+    const { currentFailure: failure } = this.#backOff;
     if (failure) throw failure;
     this.#isOfOldIdentity = false;
     const id = randomUUID();
@@ -103,7 +103,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   /** What was refused to the old identity may be granted to the new one, also by a refresh that fails only later. */
   #onIdentityReplaced(): void {
     this.#isOfOldIdentity = true;
-    this.#backOff.resetBackOff();
+    this.#backOff.reset();
   }
 
   async #refresh(id: string, wanted: Freshness): Promise<Snapshot> {
@@ -158,7 +158,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     const { code, owner, detail, needsSomeone } = error;
     if (code === 'access-not-granted') this.cached.drop();
     const waiting = this.#backOff.failed(error);
-    if (this.#isOfOldIdentity) this.#backOff.resetBackOff();
+    if (this.#isOfOldIdentity) this.#backOff.reset();
     this.condition.failed('refresh', error);
     const retryInMs = Math.round(waiting.retryAfterMs ?? 0);
     const fields = { event: 'snapshot.failed', refreshId, code, owner, detail, retryInMs };

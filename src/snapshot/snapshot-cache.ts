@@ -65,7 +65,7 @@ export class SnapshotCache {
     if (cached) return cached;
     const { inFlight } = this.refresher;
     // read once: it becomes null as time passes
-    const { waiting: failure } = this.refresher.backOff;
+    const { currentFailure: failure } = this.refresher.backOff;
     if (!inFlight && failure) return this.#staleOr(failure, wanted, 'hit');
     const { snapshot, isFresh } = this.cached;
     const outcome = toOutcome(snapshot, isFresh);
