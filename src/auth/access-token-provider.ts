@@ -71,6 +71,11 @@ export class AccessTokenProvider {
     return this.#current && !this.options.clock.hasReached(this.#current.unusableAt) ? this.#current : null;
   }
 
+  /** The error that `get` throws at once, during the back-off without a usable token; else null. */
+  get currentFailure(): GatewayError | null {
+    return this.usable ? null : this.#backOff.currentFailure;
+  }
+
   /** True during the back-off after a failure. */
   get isBackingOff(): boolean {
     return this.#backOff.currentFailure !== null;

@@ -52,6 +52,16 @@ export class FileSource extends SnapshotSource {
     }
   }
 
+  override get isShared(): boolean {
+    return this.source.isShared;
+  }
+
+  override async readShared(request: RefreshRequest): Promise<ReadSnapshot | null> {
+    const read = await this.source.readShared(request);
+    if (read) this.#keep(read.snapshot);
+    return read;
+  }
+
   /** Reads the copy of an earlier run; null without one that may be served. Its age goes by the machine's wall clock. */
   override async restore(): Promise<Snapshot | null> {
     if (!existsSync(this.path)) return null;

@@ -27,6 +27,8 @@ export interface ServedSnapshot {
 
 type CacheOutcome = ServedSnapshot['cache'];
 
+const NOW: Freshness = { ...ANY, noCache: true };
+
 /** A request that waits for the snapshot. */
 interface Caller {
   /** Aborted when the caller leaves. */
@@ -63,10 +65,9 @@ export class SnapshotCache {
   async get(wanted: Freshness, caller: Caller = {}): Promise<ServedSnapshot> {
     const cached = this.getCached(wanted);
     if (cached) return cached;
-    const { inFlight } = this.refresher;
-    // read once: it becomes null as time passes
-    const { currentFailure: failure } = this.refresher.backOff;
-    if (!inFlight && failure) return this.#staleOr(failure, wanted, 'hit');
+    // read once: the refusal becomes null as time passes
+    const { inFlight, refusal } = this.refresher;
+    if (!inFlight && refusal) return this.#staleOr(refusal, wanted, 'hit');
     const { snapshot, isFresh } = this.cached;
     const outcome = toOutcome(snapshot, isFresh);
     try {
@@ -92,14 +93,18 @@ export class SnapshotCache {
     return { ...this.#serve(servable, 'hit'), stale: !isFresh };
   }
 
-  /** A refresh in the background while no snapshot was read by this process or the back-off has ended, for health. */
+  /** A refresh in the background while no snapshot was read by this process, or after a failure, for health. */
   probe(): Promise<unknown> | null {
-    const { inFlight, backOff } = this.refresher;
+    const { inFlight, refusal, currentFailure, failed, backOff } = this.refresher;
     if (inFlight) return inFlight.result;
+    if (refusal) return null;
     const { circuit } = backOff;
     const { snapshot, isRestored } = this.cached;
-    const due = circuit === 'half-open' || (circuit === 'closed' && (snapshot === null || isRestored));
-    return due ? this.refresher.start(ANY).result : null;
+    const due = circuit === 'half-open' || (circuit === 'closed' && (snapshot === null || isRestored || failed));
+    if (!due) return null;
+    // the copy of another instance does not show that our own calls succeed again
+    const asksBank = circuit === 'half-open' && currentFailure === null;
+    return this.refresher.start(asksBank ? NOW : ANY).result;
   }
 
   /** Ends the back-off, and accepts an empty list: for SIGHUP. */
@@ -110,7 +115,7 @@ export class SnapshotCache {
 
   status() {
     const { snapshot, servable, isRestored, isFresh, expiresAt, isEmptied, emptyAccepted } = this.cached;
-    const { inFlight, failed, backOff, counts } = this.refresher;
+    const { inFlight, failed, isOfOtherInstance, backOff, counts } = this.refresher;
     const slow = inFlight !== null && this.clock.since(inFlight.startedAt) >= this.settings.SNAPSHOT_SOFT_TIMEOUT_MS;
     return {
       asOf: snapshot?.asOf ?? null,
@@ -132,6 +137,8 @@ export class SnapshotCache {
       /** Snapshots since the start, by source. */
       counts,
       restored: isRestored,
+      /** True if the last refresh took the copy of another instance: the bank may fail for this one. */
+      isOfOtherInstance,
       /** True if the refresh in flight is past the soft timeout. */
       slow,
       circuit: backOff.circuit,

@@ -43,6 +43,7 @@ export const healthyFacts: GatewayFacts = {
     callersWaiting: 0,
     counts: { bank: 1, shared: 0, file: 0 },
     restored: false,
+    isOfOtherInstance: false,
     slow: false,
     circuit: 'closed',
     error: null,
