@@ -4,7 +4,6 @@ import { BackOff } from '../time/back-off.js';
 import type { Clock, Instant } from '../time/clock.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { AccessToken } from './request-token.js';
-import type { BankCondition } from './bank-condition.js';
 
 const FORCED_RENEWAL_EVERY_MS = 5000;
 
@@ -14,6 +13,8 @@ interface AccessTokenProviderOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly activity: Activity;
+  /** Notified of the end of each request: null after a success. */
+  readonly onOutcome?: (error: GatewayError | null) => void;
   readonly random?: () => number;
 }
 
@@ -23,18 +24,12 @@ interface AccessTokenProviderOptions {
  */
 export class AccessTokenProvider {
   readonly #backOff: BackOff;
-  #condition: Pick<BankCondition, 'failed' | 'succeeded'> | null = null;
   #current: AccessToken | null = null;
   #inFlight: Promise<AccessToken> | null = null;
   #lastForced: Instant | null = null;
 
   constructor(private readonly options: AccessTokenProviderOptions) {
     this.#backOff = new BackOff(options.clock, options.random);
-  }
-
-  /** Sets where failures count as failures of the bank: null for an identity that is not in use, whose own do not. */
-  reportTo(condition: Pick<BankCondition, 'failed' | 'succeeded'> | null): void {
-    this.#condition = condition;
   }
 
   /**
@@ -123,7 +118,7 @@ export class AccessTokenProvider {
       }
       this.#current = token;
       this.#backOff.succeeded();
-      this.#condition?.succeeded('token');
+      this.options.onOutcome?.(null);
       activity.emit('tokenRequestEnded', { code: null });
       const ms = Math.round(performance.now() - started);
       logger.info({ event: 'token.acquired', lifetimeSeconds: token.lifetimeMs / 1000, ms }, 'access token acquired');
@@ -136,7 +131,7 @@ export class AccessTokenProvider {
   #failed(thrown: GatewayError): GatewayError {
     if (thrown.code === 'stopping') return thrown;
     const error = this.#backOff.failed(thrown);
-    this.#condition?.failed('token', error);
+    this.options.onOutcome?.(error);
     this.options.activity.emit('tokenRequestEnded', { code: error.code });
     const { code, owner, detail } = error;
     this.options.logger[error.needsSomeone ? 'error' : 'warn'](

@@ -45,17 +45,19 @@ export class AuthorizedCall {
    */
   async get(request: AuthorizedRequest): Promise<WireAnswer> {
     for (;;) {
+      const identity = this.identities.current;
       try {
-        return await this.#getOnce(request);
+        return await this.#getOnce(identity, request);
       } catch (error) {
         // its token grew too old while it waited for its slot; each time uses up a token's life, so that this ends
-        if (!(error instanceof TooLateToSend)) throw error;
+        const isTooLate = error instanceof TooLateToSend;
+        const isReplaced = error instanceof NoToken && identity !== this.identities.current;
+        if (!isTooLate && !isReplaced) throw error;
       }
     }
   }
 
-  async #getOnce(request: AuthorizedRequest): Promise<WireAnswer> {
-    const identity = this.identities.current;
+  async #getOnce(identity: BankIdentity, request: AuthorizedRequest): Promise<WireAnswer> {
     const { certificate, tokens } = identity;
     const { signal } = request;
     const invalid = validityError(certificate, this.clock.now().wall);

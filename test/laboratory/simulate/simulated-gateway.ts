@@ -64,7 +64,6 @@ export class SimulatedGateway {
   ) {
     this.#condition = new BankCondition(time, { logger });
     this.#current = this.toIdentity(filesAt(plan, time.trueMs));
-    this.#current.tokens.reportTo(this.#condition);
     const current = () => this.#current;
     const identities = {
       get current() {
@@ -114,7 +113,6 @@ export class SimulatedGateway {
     }
     if (candidate !== this.#candidate) return;
     [this.#current, this.#candidate, this.refused] = [candidate, null, false];
-    candidate.tokens.reportTo(this.#condition);
     this.activity.emit('identityReplaced');
     this.#condition.succeeded('token');
   }
@@ -127,7 +125,13 @@ export class SimulatedGateway {
     const egress = { get: (request: WireRequest) => this.#call(request, files) };
     const token = { egress, authUrl: settings.BANK_AUTH_URL, material, clock, logger };
     const request = () => this.#oneTokenRequest(() => requestToken(token));
-    return { files, certificate, egress, tokens: new AccessTokenProvider({ clock, logger, activity, request }) };
+    const onOutcome = (error: GatewayError | null) => {
+      if (tokens !== this.#current.tokens) return;
+      if (error) this.#condition.failed('token', error);
+      else this.#condition.succeeded('token');
+    };
+    const tokens = new AccessTokenProvider({ clock, logger, activity, request, onOutcome });
+    return { files, certificate, egress, tokens };
   }
 
   /** Replaces `Egress.get`. */
