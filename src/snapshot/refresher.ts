@@ -90,6 +90,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     if (!earlier) return;
     this.counts.file += 1;
     this.cached.restore(earlier);
+    this.#watch(earlier);
   }
 
   /** Starts a refresh; there must be none in flight. */
@@ -165,6 +166,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     const wasEmptied = this.cached.isEmptied;
     const cached = this.cached.replace(snapshot);
     if (cached !== snapshot) return cached;
+    this.#watch(snapshot, refreshId);
     const { logger } = this.log;
     const { complete, durationMs, size: accounts } = snapshot;
     const fields = { refreshId, accounts, pages, complete, ms: Math.round(durationMs), source };
@@ -179,6 +181,15 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
       logger.warn({ event: 'snapshot.emptied', code, owner, ...fields }, 'the bank no longer lists any accounts');
     }
     return cached;
+  }
+
+  /** Logs that the thread of the cached list has ended by itself. The next call refreshes. */
+  #watch({ list }: Snapshot, refreshId?: string): void {
+    void list.lost.then((error) => {
+      const { code, owner, detail } = error;
+      const fields = { event: 'snapshot.failed', refreshId, code, owner, detail, err: error };
+      this.log.logger.error(fields, 'the thread of the cached accounts has ended');
+    });
   }
 
   #noteFailure(): void {

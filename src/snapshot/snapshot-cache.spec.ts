@@ -11,7 +11,7 @@ import { GatewayError, type GatewayErrorOptions } from '../errors/gateway-error.
 import { PROBLEM_CODES, type ProblemCode } from '../errors/problem-table.js';
 import { later, type Instant } from '../time/clock.js';
 import { ANY, type Freshness } from './freshness.js';
-import { account, snapshotOf } from '../../test/support/sample-snapshots.js';
+import { account, snapshotOf, type LocalList } from '../../test/support/sample-snapshots.js';
 import { createSnapshotCache } from '../../test/support/snapshot-cache.js';
 import type { SnapshotCache } from './snapshot-cache.js';
 import type { ReadSnapshot, RefreshRequest } from '../list/snapshot-source.js';
@@ -509,6 +509,18 @@ describe('the log', () => {
     const line = { level: 'warn', code: 'bank-rate-limited', owner: 'bank', retryInMs: 17_000 };
     expect(here.log.lines('snapshot.failed')).toMatchObject([line]);
     expect(here.log.lines('bank.unavailable')).toHaveLength(1);
+  });
+
+  it('has the end of the thread of the cached list once, and the next call refreshes', async () => {
+    const here = await scene().begin();
+    const { snapshot } = await here.snapshots.get(ANY);
+    (snapshot.list as LocalList).lose(new GatewayError('internal-error', 'as scripted'));
+    await turn();
+    const line = { level: 'error', code: 'internal-error', owner: 'operator', refreshId: here.refreshIds[0] };
+    expect(here.log.lines('snapshot.failed')).toMatchObject([line]);
+    await here.begin();
+    expect(here.asked).toHaveLength(2);
+    expect(here.log.lines('snapshot.failed')).toHaveLength(1);
   });
 
   it('has an internal error once, with its stack', async () => {
