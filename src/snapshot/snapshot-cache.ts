@@ -151,20 +151,22 @@ export class SnapshotCache {
   async #wait(wanted: Freshness, caller: Caller, outcome: CacheOutcome): Promise<ServedSnapshot> {
     const { REQUEST_DEADLINE_MS: deadlineMs, SNAPSHOT_SOFT_TIMEOUT_MS, MAX_REQUESTS_WAITING } = this.settings;
     if (this.#callersWaiting >= MAX_REQUESTS_WAITING) throw overloaded(MAX_REQUESTS_WAITING);
+    const deadline = performance.now() + deadlineMs;
     const done = new AbortController();
     const left = AbortSignal.any([done.signal, ...(caller.signal ? [caller.signal] : [])]);
     this.#callersWaiting += 1;
     try {
       const refreshed = this.#refreshed(wanted, caller, left);
       refreshed.catch(() => undefined);
-      const mayBeStale = allowsStale(wanted);
-      const softMs = mayBeStale ? Math.min(SNAPSHOT_SOFT_TIMEOUT_MS, deadlineMs) : deadlineMs;
-      // a copy of an earlier run is served at once while the first refresh runs
-      const soon = mayBeStale && this.cached.isRestored ? TIMED_OUT : await within(refreshed, softMs);
-      if (soon !== TIMED_OUT) return this.#serve(soon, outcome);
-      const older = mayBeStale ? this.#serveStale(outcome, null) : null;
-      if (older) return older;
-      const late = await within(refreshed, deadlineMs - softMs);
+      if (allowsStale(wanted)) {
+        // a copy of an earlier run is served at once while the first refresh runs
+        const softMs = this.cached.isRestored ? 0 : Math.min(SNAPSHOT_SOFT_TIMEOUT_MS, deadlineMs);
+        const soon = await within(refreshed, softMs);
+        if (soon !== TIMED_OUT) return this.#serve(soon, outcome);
+        const older = this.#serveStale(outcome, null);
+        if (older) return older;
+      }
+      const late = await within(refreshed, Math.max(0, deadline - performance.now()));
       if (late !== TIMED_OUT) return this.#serve(late, outcome);
     } catch (thrown) {
       throw caller.signal?.aborted ? new CallerLeft() : thrown;
