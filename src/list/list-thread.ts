@@ -156,7 +156,7 @@ export class ListThread {
   }
 }
 
-/** Before the list is complete, its size is the cause. Later it is no longer the bank's fault. */
+/** Before the list is complete, the bank's list is too large. */
 function toBuildError(cause: unknown): GatewayError {
   if ((cause as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') {
     const detail = 'The account list is too large for the memory of this service.';
