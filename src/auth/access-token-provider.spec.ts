@@ -7,7 +7,6 @@ import { GatewayError, type GatewayErrorOptions } from '../errors/gateway-error.
 import type { ProblemCode } from '../errors/problem-table.js';
 import { toAccessToken, type AccessToken } from './request-token.js';
 import { AccessTokenProvider } from './access-token-provider.js';
-import { BankCondition } from './bank-condition.js';
 
 const LIFE_MS = 300_000;
 
@@ -15,22 +14,20 @@ const LIFE_MS = 300_000;
 class Scene {
   readonly clock = new FakeClock();
   readonly log = keepLines();
+  readonly outcomes: (ProblemCode | null)[] = [];
   readonly asked: (PromiseWithResolvers<AccessToken> & { readonly at: ReturnType<FakeClock['now']> })[] = [];
   readonly provider = new AccessTokenProvider({
     activity: new Activity(),
     clock: this.clock,
     logger: this.log.logger,
     random: () => 0,
+    onOutcome: (error) => this.outcomes.push(error?.code ?? null),
     request: () => {
       const request = { ...Promise.withResolvers<AccessToken>(), at: this.clock.now() };
       this.asked.push(request);
       return request.promise;
     },
   });
-
-  constructor() {
-    this.provider.reportTo(new BankCondition(this.clock, this.log));
-  }
 
   /** The bank returns a token for the last request. */
   async issue(value = `token-${this.asked.length}`, lifetimeMs = LIFE_MS): Promise<AccessToken> {
@@ -121,6 +118,7 @@ describe('renewal in the background', () => {
     expect(scene.provider.status()).toMatchObject({ state: 'usable', error: { code: 'bank-unreachable' } });
     await scene.issue();
     expect(scene.provider.status()).toMatchObject({ error: null, circuit: 'closed' });
+    expect(scene.outcomes).toEqual([null, 'bank-unreachable', null]);
   });
 
   it('costs one request per life under steady traffic, even if the bank issues the same token again', async () => {
@@ -192,9 +190,9 @@ describe('the back-off after a failure', () => {
   it('ends with resetBackOff', async () => {
     const scene = new Scene();
     await scene.beginFailing('credentials-rejected');
-    expect(scene.provider.waiting).toBe(true);
+    expect(scene.provider.isBackingOff).toBe(true);
     scene.provider.resetBackOff();
-    expect(scene.provider.waiting).toBe(false);
+    expect(scene.provider.isBackingOff).toBe(false);
     expect((await scene.begin()).value).toBe('token-2');
   });
 });

@@ -4,7 +4,6 @@ import { BackOff } from '../time/back-off.js';
 import type { Clock, Instant } from '../time/clock.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { AccessToken } from './request-token.js';
-import type { BankCondition } from './bank-condition.js';
 
 const FORCED_RENEWAL_EVERY_MS = 5000;
 
@@ -14,6 +13,8 @@ interface AccessTokenProviderOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly activity: Activity;
+  /** Notified of the end of each request: null after a success. */
+  readonly onOutcome?: (error: GatewayError | null) => void;
   readonly random?: () => number;
 }
 
@@ -23,18 +24,12 @@ interface AccessTokenProviderOptions {
  */
 export class AccessTokenProvider {
   readonly #backOff: BackOff;
-  #condition: Pick<BankCondition, 'failed' | 'succeeded'> | null = null;
   #current: AccessToken | null = null;
   #inFlight: Promise<AccessToken> | null = null;
   #lastForced: Instant | null = null;
 
   constructor(private readonly options: AccessTokenProviderOptions) {
     this.#backOff = new BackOff(options.clock, options.random);
-  }
-
-  /** Sets where failures count as failures of the bank: null for an identity that is not in use, whose own do not. */
-  reportTo(condition: Pick<BankCondition, 'failed' | 'succeeded'> | null): void {
-    this.#condition = condition;
   }
 
   /**
@@ -45,7 +40,7 @@ export class AccessTokenProvider {
   async get(): Promise<AccessToken> {
     const token = this.usable;
     if (!token) return this.#renew();
-    if (this.options.clock.hasReached(token.renewAt) && !this.waiting) this.#renew().catch(() => undefined);
+    if (this.options.clock.hasReached(token.renewAt) && !this.isBackingOff) this.#renew().catch(() => undefined);
     return token;
   }
 
@@ -71,14 +66,19 @@ export class AccessTokenProvider {
     return this.#current && !this.options.clock.hasReached(this.#current.unusableAt) ? this.#current : null;
   }
 
+  /** The error that `get` throws at once, during the back-off without a usable token; else null. */
+  get currentFailure(): GatewayError | null {
+    return this.usable ? null : this.#backOff.currentFailure;
+  }
+
   /** True during the back-off after a failure. */
-  get waiting(): boolean {
-    return this.#backOff.waiting !== null;
+  get isBackingOff(): boolean {
+    return this.#backOff.currentFailure !== null;
   }
 
   /** Ends the back-off: the next call may request a token at once. */
   resetBackOff(): void {
-    this.#backOff.resetBackOff();
+    this.#backOff.reset();
   }
 
   status() {
@@ -99,8 +99,8 @@ export class AccessTokenProvider {
 
   #renew(): Promise<AccessToken> {
     if (this.#inFlight) return this.#inFlight;
-    const waiting = this.#backOff.waiting;
-    if (waiting) return Promise.reject(waiting);
+    const failure = this.#backOff.currentFailure;
+    if (failure) return Promise.reject(failure);
     this.#inFlight = this.#request().finally(() => {
       this.#inFlight = null;
     });
@@ -118,7 +118,7 @@ export class AccessTokenProvider {
       }
       this.#current = token;
       this.#backOff.succeeded();
-      this.#condition?.succeeded('token');
+      this.options.onOutcome?.(null);
       activity.emit('tokenRequestEnded', { code: null });
       const ms = Math.round(performance.now() - started);
       logger.info({ event: 'token.acquired', lifetimeSeconds: token.lifetimeMs / 1000, ms }, 'access token acquired');
@@ -131,7 +131,7 @@ export class AccessTokenProvider {
   #failed(thrown: GatewayError): GatewayError {
     if (thrown.code === 'stopping') return thrown;
     const error = this.#backOff.failed(thrown);
-    this.#condition?.failed('token', error);
+    this.options.onOutcome?.(error);
     this.options.activity.emit('tokenRequestEnded', { code: error.code });
     const { code, owner, detail } = error;
     this.options.logger[error.needsSomeone ? 'error' : 'warn'](

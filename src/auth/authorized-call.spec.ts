@@ -39,13 +39,16 @@ function begin(answers: (number | Error | (() => Error))[], parts: { token?: Err
       },
     },
   } as unknown as BankIdentity;
-  const call = new AuthorizedCall({ current: identity }, { BANK_BASE_URL: 'https://api.bank.example' }, clock);
+  const identities = { current: identity };
+  const call = new AuthorizedCall(identities, { BANK_BASE_URL: 'https://api.bank.example' }, clock);
   const get = (signal = new AbortController().signal) =>
     call.get({ path: '/api/v1/accounts', query: { PageNumber: '1' }, refreshId: 'r-1', signal });
   return {
     clock,
     counts,
     sent,
+    call,
+    identities,
     get,
     tokensSent: () => sent.map(({ headers }) => headers['Authorization']),
   };
@@ -99,6 +102,23 @@ describe('a 401', () => {
 });
 
 describe('without a token', () => {
+  it('because another identity took over meanwhile, it is made with that one', async () => {
+    const [old, other] = [begin([], { token: new GatewayError('stopping', 'replaced') }), begin([200])];
+    const getting = old.get();
+    old.identities.current = other.identities.current;
+    expect((await getting).status).toBe(200);
+    expect([old.sent.length, other.tokensSent()]).toEqual([0, ['Bearer token-1']]);
+  });
+
+  it('the failure is known before a call while the back-off lasts, and not after it', async () => {
+    const { call, clock, get } = begin([200], { token: new GatewayError('bank-unreachable', 'no') });
+    expect(call.currentFailure).toBeNull();
+    await refusalOf(get);
+    expect(call.currentFailure?.code).toBe('bank-unreachable');
+    clock.advance(1200);
+    expect(call.currentFailure).toBeNull();
+  });
+
   it('the account list is not called, and the error reports that', async () => {
     const { get, sent } = begin([], { token: new GatewayError('credentials-rejected', 'no') });
     const error = await refusalOf(get);

@@ -34,23 +34,30 @@ export class AuthorizedCall {
     private readonly clock: Clock,
   ) {}
 
+  /** The error that a call gets at once during the back-off of the token, without a usable one; else null. */
+  get currentFailure(): GatewayError | null {
+    return this.identities.current.tokens.currentFailure;
+  }
+
   /**
    * @throws NoToken with certificate-unusable or a code of the token provider; GatewayError as `Egress.get`; or the
    * signal's reason
    */
   async get(request: AuthorizedRequest): Promise<WireAnswer> {
     for (;;) {
+      const identity = this.identities.current;
       try {
-        return await this.#getOnce(request);
+        return await this.#getOnce(identity, request);
       } catch (error) {
         // its token grew too old while it waited for its slot; each time uses up a token's life, so that this ends
-        if (!(error instanceof TooLateToSend)) throw error;
+        const isTooLate = error instanceof TooLateToSend;
+        const isReplaced = error instanceof NoToken && identity !== this.identities.current;
+        if (!isTooLate && !isReplaced) throw error;
       }
     }
   }
 
-  async #getOnce(request: AuthorizedRequest): Promise<WireAnswer> {
-    const identity = this.identities.current;
+  async #getOnce(identity: BankIdentity, request: AuthorizedRequest): Promise<WireAnswer> {
     const { certificate, tokens } = identity;
     const { signal } = request;
     const invalid = validityError(certificate, this.clock.now().wall);

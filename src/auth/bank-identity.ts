@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { Logger } from 'pino';
 import type { Activity } from '../telemetry/activity.js';
@@ -25,26 +26,44 @@ export interface IdentityParts {
 export class BankIdentity {
   readonly egress: Egress;
   readonly tokens: AccessTokenProvider;
+  #isRetired = false;
 
   /**
    * @param material certificate, key, user name, password and trusted roots
    * @param oneAtATime allows one token request at a time, across all identities
+   * @param onTokenOutcome notified of the end of each token request: null after a success
    */
   constructor(
     readonly material: IdentityMaterial,
     parts: IdentityParts,
     oneAtATime: LimitFunction = pLimit(1),
+    onTokenOutcome: (error: GatewayError | null) => void = () => undefined,
   ) {
     const { settings, clock, logger } = parts;
     const { keyPem, certificatePem, chainPem } = material.certificate;
     const tls = { key: keyPem, cert: [certificatePem, ...chainPem].join('\n'), ca: material.ca };
     this.egress = new Egress(settings, tls, material.proxyCa, parts);
     const token = { egress: this.egress, authUrl: settings.BANK_AUTH_URL, material, clock, logger };
-    this.tokens = new AccessTokenProvider({ ...parts, request: () => oneAtATime(() => requestToken(token)) });
+    const request = () => {
+      const mustWait = oneAtATime.activeCount > 0;
+      return oneAtATime(async () => {
+        // it may have waited for a proof, whose result is acted on first
+        if (mustWait) await turn();
+        if (this.#isRetired) throw new GatewayError('stopping', 'Another identity is in use.');
+        return requestToken(token);
+      });
+    };
+    this.tokens = new AccessTokenProvider({ ...parts, request, onOutcome: onTokenOutcome });
   }
 
   get certificate(): ClientCertificate {
     return this.material.certificate;
+  }
+
+  /** Closes connections as soon as their calls are done. A token request that waits for another one is not made. */
+  retire(): void {
+    this.#isRetired = true;
+    this.egress.retire();
   }
 
   /** Also aborts calls in flight, with `stopping`. */

@@ -141,14 +141,14 @@ it('a token request waits for the proof in flight', async () => {
   writeFileSync(bank.files.password, 'secret-password-new');
   const proof = holder.reload();
   await until(() => bank.requests.length === 1);
-  const token = holder.current.tokens.get();
+  const token = refusalOf(() => holder.current.tokens.get());
   // long enough for a second request to arrive, if there were one
   setTimeout(resolve, 500);
   await Promise.all([proof, token]);
   expect(bank.most.token).toBe(1);
 });
 
-it('a token request of the replaced identity that waited for the proof does not count as a failure of the bank', async () => {
+it('a token request of the replaced identity that waited for the proof is not made', async () => {
   const { bank, holder, log } = await startHolder();
   const { promise, resolve } = Promise.withResolvers<void>();
   bank.onToken = (...proof) => {
@@ -162,6 +162,25 @@ it('a token request of the replaced identity that waited for the proof does not 
   const token = refusalOf(() => holder.current.tokens.get());
   resolve();
   await proof;
-  expect(await token).toMatchObject({ code: 'credentials-rejected' });
-  expect(log.lines('bank.unavailable')).toEqual([]);
+  expect(await token).toMatchObject({ code: 'stopping' });
+  expect(bank.requests).toHaveLength(1);
+  expect([...log.lines('bank.unavailable'), ...log.lines('token.failed')]).toEqual([]);
+});
+
+it.each<[string, (holder: IdentityHolder) => unknown]>([
+  ['found by a look', () => undefined],
+  ['read at once on SIGHUP', (holder) => holder.reload()],
+])('changed files do not wait for a proof that hangs: %s', async (_how, notice) => {
+  const { bank, holder, log } = await startHolder();
+  bank.onToken = () => undefined;
+  writeFileSync(bank.files.password, 'secret-password-wrong');
+  await until(() => bank.requests.length === 1);
+  bank.onToken = issueToken(bank);
+  writeFileSync(bank.files.password, 'secret-password-new');
+  notice(holder);
+  // the bank never answers the first proof
+  await until(() => log.lines('certificate.replaced').length === 1);
+  const basic = Buffer.from(`${bank.username}:secret-password-new`).toString('base64');
+  expect(bank.requests.map(({ headers }) => headers.authorization).at(-1)).toBe(`Basic ${basic}`);
+  expect(log.lines('certificate.refused')).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import pLimit from 'p-limit';
+import { orAborted } from '../time/deadline.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import { PROBLEMS, type ProblemCode } from '../errors/problem-table.js';
 import type { BankCondition } from './bank-condition.js';
@@ -34,6 +35,8 @@ export class IdentityHolder implements OnApplicationShutdown {
   #current: BankIdentity;
   /** A new identity that no token request has proved yet. */
   #candidate: BankIdentity | null = null;
+  /** The proof in flight. */
+  #proof: AbortController | null = null;
   #refusal: { readonly code: ProblemCode; readonly detail: string; readonly at: string } | null = null;
   /** The refusal of the files as they are now that was logged last. */
   #loggedRefusal: string | null = null;
@@ -57,7 +60,6 @@ export class IdentityHolder implements OnApplicationShutdown {
       expiredCode: 'certificate-unusable',
     });
     this.#current = this.#create(material);
-    this.#current.tokens.reportTo(options.condition);
     this.#log.loaded(this.#current.certificate, this.#nowMs);
     this.#expiry.check(this.#current.certificate, this.#nowMs);
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
@@ -75,6 +77,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     this.#current.tokens.resetBackOff();
     this.#candidate?.tokens.resetBackOff();
     this.#loggedRefusal = null;
+    this.#endProof();
     return this.#oneReload(() => this.#reload());
   }
 
@@ -98,7 +101,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   onApplicationShutdown(): void {
     clearInterval(this.#timer);
     this.#closing.abort();
-    this.#candidate?.close();
+    this.#dropCandidate();
     this.#current.close();
   }
 
@@ -108,11 +111,14 @@ export class IdentityHolder implements OnApplicationShutdown {
 
   #look(): void {
     this.#expiry.check(this.#current.certificate, this.#nowMs);
-    if (this.#oneReload.activeCount > 0) return;
     if (this.files.takeChange()) {
       this.#loggedRefusal = null;
+      this.#endProof();
       void this.#oneReload(() => this.#reload());
-    } else if (this.files.mustReadAgain) {
+      return;
+    }
+    if (this.#oneReload.activeCount > 0) return;
+    if (this.files.mustReadAgain) {
       void this.#oneReload(() => this.#reload());
     } else if (this.#candidate) {
       void this.#oneReload(() => this.#prove());
@@ -148,20 +154,29 @@ export class IdentityHolder implements OnApplicationShutdown {
   /** Requests a token as the candidate, at most as often as its back-off allows, and then decides about it. */
   async #prove(): Promise<void> {
     const candidate = this.#candidate;
-    if (!candidate || candidate.tokens.waiting) return;
+    if (!candidate || candidate.tokens.isBackingOff) return;
     const invalid = validityError(candidate.certificate, this.#nowMs);
     if (invalid) {
       // it stays the candidate: one that is not valid yet will be
       this.#refuse(invalid);
       return;
     }
+    this.#proof = new AbortController();
     try {
-      await candidate.tokens.get();
+      await orAborted(candidate.tokens.get(), this.#proof.signal);
+      if (candidate === this.#candidate) this.#take(candidate, true);
     } catch (thrown) {
-      if (!this.#closing.signal.aborted) this.#decideUnproved(candidate, toGatewayError(thrown));
-      return;
+      if (candidate === this.#candidate) this.#decideUnproved(candidate, toGatewayError(thrown));
+    } finally {
+      this.#proof = null;
     }
-    this.#take(candidate, true);
+  }
+
+  /** Ends the proof in flight, so that changed files need not wait for a bank that hangs. */
+  #endProof(): void {
+    if (!this.#proof) return;
+    this.#dropCandidate();
+    this.#proof.abort();
   }
 
   /** Decides about a candidate whose token request failed. Unless it is taken, the next look proves it again. */
@@ -185,10 +200,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     this.#current = candidate;
     this.#candidate = null;
     this.#refusal = null;
-    old.egress.retire();
-    // it may have a request in flight, or one that waited for the proof
-    old.tokens.reportTo(null);
-    candidate.tokens.reportTo(condition);
+    old.retire();
     activity.emit('identityReplaced');
     if (isProved) condition.succeeded('token');
     this.#log.replaced(candidate.certificate, old.certificate, isProved);
@@ -204,12 +216,19 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   #dropCandidate(): void {
-    this.#candidate?.egress.retire();
+    this.#candidate?.close();
     this.#candidate = null;
   }
 
   #create(material: IdentityMaterial): BankIdentity {
-    return new BankIdentity(material, this.options, this.#oneTokenRequest);
+    const { condition } = this.options;
+    const identity: BankIdentity = new BankIdentity(material, this.options, this.#oneTokenRequest, (error) => {
+      // a candidate, or an identity that was replaced, does not show the condition of the bank
+      if (identity !== this.#current) return;
+      if (error) condition.failed('token', error);
+      else condition.succeeded('token');
+    });
+    return identity;
   }
 }
 

@@ -24,11 +24,14 @@ describe('a known field', () => {
     expect(log.lines()).toMatchObject(missing.map((each) => ({ event: 'bank.drift', level: 'warn', ...each })));
   });
 
-  it('is no longer drift when it is back', () => {
-    const { drift, without } = begin();
+  it('is no longer drift when it is back, and not logged again when it is missing again', () => {
+    const { drift, log, without } = begin();
     drift.noteKnown(without('currency'));
     drift.noteKnown(new Set(WHOLE));
     expect(drift.found).toEqual([]);
+    drift.noteKnown(without('currency'));
+    expect(drift.found).toEqual([{ path: 'currency', missing: true }]);
+    expect(log.lines('bank.drift')).toHaveLength(1);
   });
 
   it('is not drift if no list ever had it, or if the list has no balances', () => {

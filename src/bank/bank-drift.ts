@@ -6,6 +6,8 @@ import { keyOf, MAX_DRIFT, type Drift } from './find-drift.js';
 @Injectable()
 export class BankDrift {
   readonly #found = new Map<string, Drift>();
+  /** What was logged, found again or not: a field that comes and goes is not logged each time. */
+  readonly #logged = new Set<string>();
   /** Paths of the known fields that any list had. */
   readonly #known = new Set<string>();
 
@@ -37,6 +39,8 @@ export class BankDrift {
     const key = keyOf(drift);
     if (this.#found.size >= MAX_DRIFT || this.#found.has(key)) return;
     this.#found.set(key, drift);
+    if (this.#logged.has(key)) return;
+    this.#logged.add(key);
     this.log.logger.warn({ event: 'bank.drift', ...drift }, message);
   }
 }

@@ -77,12 +77,11 @@ describe('a response', () => {
     expect(toAnswerError(answer(status), target)?.detail).toContain(named);
   });
 
-  it.each([429, 503])('with %i keeps the Retry-After of the bank', (status) => {
-    expect(toAnswerError(answer(status, '', '9'), 'token')?.retryAfterMs).toBe(9000);
-  });
-
-  it.each([403, 204])('with %i ignores the Retry-After', (status) => {
-    expect(toAnswerError(answer(status, '', '9'), 'token')?.retryAfterMs).toBeUndefined();
+  it.each([204, 302, 400, 401, 403, 404, 418, 429, 503])('with %i keeps the Retry-After of the bank', (status) => {
+    for (const target of both) {
+      expect(toAnswerError(answer(status, '', '9'), target)?.retryAfterMs).toBe(9000);
+      expect(toAnswerError(answer(status, ''), target)?.retryAfterMs).toBeUndefined();
+    }
   });
 
   it.each(both)('of 400 from the %s is a rejected certificate if its page says so, and only then', (target) => {

@@ -28,31 +28,27 @@ const REFUSALS: Readonly<Record<BankTarget, Refusals>> = {
   },
 };
 
-/** The error that an answer stands for; null for 200. One row per status in docs/bank.md#errors-of-the-bank. */
+/** The error that an answer stands for, with its Retry-After; null for 200. One row per status in docs/bank.md#errors-of-the-bank. */
 export function toAnswerError(answer: WireAnswer, target: BankTarget): GatewayError | null {
   const { status } = answer;
   if (status === 200) return null;
+  const retryAfterMs = toRetryAfterMs(answer.retryAfter);
+  const fail = (code: ProblemCode, detail: string) => new GatewayError(code, detail, { retryAfterMs });
   const name = NAMES[target].replace('the', 'The');
   const answered = `${name} answered ${status}`;
-  if (status === 429 || status >= 500) {
-    const retryAfterMs = toRetryAfterMs(answer.retryAfter);
-    return new GatewayError(status === 429 ? 'bank-rate-limited' : 'bank-error', `${answered}.`, { retryAfterMs });
-  }
-  if (status < 300 || status === 304) {
-    return new GatewayError('bank-response-invalid', `${answered} where 200 is expected.`);
-  }
-  if (status < 400) {
-    return new GatewayError('bank-refused', `${name} answered with a redirect (${status}), which is not followed.`);
-  }
+  if (status === 429) return fail('bank-rate-limited', `${answered}.`);
+  if (status >= 500) return fail('bank-error', `${answered}.`);
+  if (status < 300 || status === 304) return fail('bank-response-invalid', `${answered} where 200 is expected.`);
+  if (status < 400) return fail('bank-refused', `${name} answered with a redirect (${status}), which is not followed.`);
   // nginx with ssl_verify_client sends this page if the client certificate is missing or not accepted
   if (status === 400 && /^\s*<.*SSL certificate/is.test(answer.body.toString('latin1', 0, 4096))) {
-    return new GatewayError(
+    return fail(
       'certificate-rejected',
       `${answered} with a page that says that our client certificate was not accepted, or did not arrive.`,
     );
   }
   const [code, reason] = REFUSALS[target][status] ?? ['bank-refused', ''];
-  return new GatewayError(code, `${answered}${reason}.`);
+  return fail(code, `${answered}${reason}.`);
 }
 
 /** Milliseconds from a Retry-After header in seconds or as a date (RFC 9110 §10.2.3); undefined if it cannot be read. */

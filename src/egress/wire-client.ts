@@ -91,32 +91,10 @@ export class WireClient {
 
   /** Returns any status. @throws CallFailed */
   async get(request: WireRequest, agent: Agent, signal: AbortSignal): Promise<WireAnswer> {
-    let outgoing: ClientRequest | undefined;
-    let incoming: IncomingMessage | undefined;
-    let lost: Error | undefined;
-    const open = (options: RequestOptions, onResponse: (response: IncomingMessage) => void): ClientRequest => {
-      const opened = openRequest({ ...options, callSignal: signal } as CallOptions, (response) => {
-        incoming = response;
-        this.#clockSkewMs = toClockSkewMs(response.headers.date, this.clock.now().wall) ?? this.#clockSkewMs;
-        if (!opened.reusedSocket) this.#noteServer(response.socket as TLSSocket);
-        if (Number(response.headers['content-length']) > this.maxBytes) opened.destroy(new AnswerTooLarge());
-        else onResponse(response);
-      });
-      let interim = 0;
-      opened.on('information', () => {
-        interim += 1;
-        if (interim > MAX_INTERIM_RESPONSES) opened.destroy(tooManyInterim());
-      });
-      // without a listener the call would wait for its deadline; once the socket is handed over, `destroy` reports no error
-      opened.once('upgrade', (_response, socket: Socket) => {
-        socket.destroy();
-        opened.emit('error', anotherProtocol());
-      });
-      // the reason; the stream of the answer only knows that it was aborted
-      opened.once('error', (error) => (lost = error));
-      outgoing = opened;
-      return opened;
-    };
+    const call = new OpenedCall(signal, this.maxBytes, (response, isNewConnection) => {
+      this.#clockSkewMs = toClockSkewMs(response.headers.date, this.clock.now().wall) ?? this.#clockSkewMs;
+      if (isNewConnection) this.#noteServer(response.socket as TLSSocket);
+    });
     try {
       const { status, data } = await this.#axios.get<Readable>(request.path, {
         baseURL: request.baseUrl,
@@ -128,15 +106,13 @@ export class WireClient {
           ...request.headers,
         },
         httpsAgent: agent,
-        transport: { request: open },
+        transport: { request: call.open },
         signal,
       });
-      const { 'retry-after': retryAfter = null, 'content-encoding': encoding = '' } = incoming?.headers ?? {};
+      const { 'retry-after': retryAfter = null, 'content-encoding': encoding = '' } = call.headers;
       return { status, retryAfter, body: await readBody(data, encoding, this.maxBytes) };
     } catch (error) {
-      const status = incoming?.statusCode ?? null;
-      const { reusedSocket = false, socket } = outgoing ?? {};
-      throw new CallFailed(status === null ? error : (lost ?? error), status, reusedSocket, stageOf(socket));
+      throw call.toFailure(error);
     }
   }
 
@@ -144,6 +120,55 @@ export class WireClient {
     // null once the socket is closed
     const end = (socket.getPeerCertificate() as PeerCertificate | null)?.valid_to;
     if (end) this.#serversEnd.set(String(socket.servername || socket.remoteAddress), Date.parse(end));
+  }
+}
+
+/** The request of one call, which axios opens: what happens to it in full, since axios reports only part of it. */
+class OpenedCall {
+  #request: ClientRequest | undefined;
+  #response: IncomingMessage | undefined;
+  #error: Error | undefined;
+
+  constructor(
+    private readonly signal: AbortSignal,
+    private readonly maxBytes: number,
+    private readonly onAnswer: (response: IncomingMessage, isNewConnection: boolean) => void,
+  ) {}
+
+  /** The `request` function of axios' transport. */
+  readonly open = (options: RequestOptions, onResponse: (response: IncomingMessage) => void): ClientRequest => {
+    const opened = openRequest({ ...options, callSignal: this.signal } as CallOptions, (response) => {
+      this.#response = response;
+      this.onAnswer(response, !opened.reusedSocket);
+      if (Number(response.headers['content-length']) > this.maxBytes) opened.destroy(new AnswerTooLarge());
+      else onResponse(response);
+    });
+    let interim = 0;
+    opened.on('information', () => {
+      interim += 1;
+      if (interim > MAX_INTERIM_RESPONSES) opened.destroy(tooManyInterim());
+    });
+    // without a listener the call would wait for its deadline; once the socket is handed over, `destroy` reports no error
+    opened.once('upgrade', (_response, socket: Socket) => {
+      socket.destroy();
+      opened.emit('error', anotherProtocol());
+    });
+    // the reason; the stream of the answer only knows that it was aborted
+    opened.once('error', (error) => (this.#error = error));
+    this.#request = opened;
+    return opened;
+  };
+
+  /** Of the answer; none before it. */
+  get headers(): IncomingMessage['headers'] {
+    return this.#response?.headers ?? {};
+  }
+
+  /** @param thrown what axios or the body's stream reported */
+  toFailure(thrown: unknown): CallFailed {
+    const status = this.#response?.statusCode ?? null;
+    const { reusedSocket = false, socket } = this.#request ?? {};
+    return new CallFailed(status === null ? thrown : (this.#error ?? thrown), status, reusedSocket, stageOf(socket));
   }
 }
 

@@ -46,7 +46,7 @@ export class GatewayError extends Error {
   }
 
   /** Returns the same problem with a new `retryAfterMs`. */
-  waiting(retryAfterMs: number): GatewayError {
+  withRetryAfter(retryAfterMs: number): GatewayError {
     const { cause, status, owner, errors, headers } = this;
     return new GatewayError(this.code, this.detail, { cause, status, owner, retryAfterMs, errors, headers });
   }

@@ -60,9 +60,9 @@ describe('the headers of a problem', () => {
 });
 
 describe('a GatewayError', () => {
-  it('with waiting() differs only in the time', () => {
+  it('with withRetryAfter() differs only in the time', () => {
     const options = { cause: new Error('c'), status: 599, owner: 'bank', headers: { a: 'b' }, errors: [] } as const;
-    const waiting = new GatewayError('bank-unreachable', 'd', options).waiting(5);
+    const waiting = new GatewayError('bank-unreachable', 'd', options).withRetryAfter(5);
     expect(waiting).toMatchObject({ ...options, code: 'bank-unreachable', detail: 'd', retryAfterMs: 5 });
     expect(toGatewayError(waiting)).toBe(waiting);
   });

@@ -12,7 +12,7 @@ const ALL: Question = { kind: 'accounts', selection: SELECTION, number: 1, size:
 
 /** A thread whose program runs `script` for each call. */
 function start(script?: string): ListThread {
-  const program = `const { parentPort } = require('node:worker_threads');\nparentPort.on('message', () => {${script}});`;
+  const program = `const { parentPort } = require('node:worker_threads');\nparentPort.on('message', (call) => {${script}});`;
   const thread = script === undefined ? new ListThread() : new ListThread({ program, maxHeapMb: 32 });
   onClose(() => thread.end());
   return thread;
@@ -162,6 +162,25 @@ describe('a thread that fails', () => {
     expect((await refusalOf(() => thread.takePage(page(1, 'a')))).code).toBe(code);
     expect((await refusalOf(() => thread.finish())).code).toBe(code);
     expect(thread.hasEnded).toBe(true);
+  });
+
+  it('because it needs too much memory after it was built is lost, and the bank is not blamed', async () => {
+    const thread = start(`
+      if (call.method === 'finish') parentPort.postMessage({ id: call.id, result: 1 });
+      else { const all = []; for (;;) all.push(new Array(1e6).fill({})); }`);
+    expect(await thread.finish()).toBe(1);
+    expect((await refusalOf(() => thread.answer(ALL, FACTS))).code).toBe('internal-error');
+    expect((await thread.lost).code).toBe('internal-error');
+  });
+
+  it.each([
+    ['retired', (thread: ListThread) => thread.retire()],
+    ['ended', (thread: ListThread) => thread.end()],
+  ])('is not lost when it was %s', async (_how, end) => {
+    const thread = await listOf('a');
+    void end(thread);
+    await until(() => thread.hasEnded);
+    expect(await Promise.race([thread.lost, 'not lost'])).toBe('not lost');
   });
 
   it('can be terminated while it sorts slow names', async () => {

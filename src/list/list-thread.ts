@@ -32,8 +32,10 @@ export class ListThread {
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   #lastId = 0;
   #openExports = 0;
+  #isBuilt = false;
   #retired = false;
   #ended: GatewayError | null = null;
+  readonly #lost = Promise.withResolvers<GatewayError>();
 
   constructor({ program = PROGRAM, maxHeapMb = MAX_HEAP_MB } = {}) {
     this.#worker = new Worker(program, {
@@ -43,8 +45,13 @@ export class ListThread {
     // the server keeps the process alive, not this
     this.#worker.unref();
     this.#worker.on('message', (reply: ListReply) => this.#onReply(reply));
-    this.#worker.once('error', (cause) => this.#onEnd(toEndError(cause)));
+    this.#worker.once('error', (cause) => this.#onEnd(this.#isBuilt ? toInternalError(cause) : toBuildError(cause)));
     this.#worker.once('exit', () => this.#onEnd(new ListEnded()));
+  }
+
+  /** Resolves with the reason if the thread ends by itself: it was neither retired nor ended. */
+  get lost(): Promise<GatewayError> {
+    return this.#lost.promise;
   }
 
   /** True once the thread has ended, for whatever reason. */
@@ -59,13 +66,17 @@ export class ListThread {
   }
 
   /** Completes the list. Returns its number of accounts. @throws as `takePage` */
-  finish(): Promise<number> {
-    return this.#call('finish', []);
+  async finish(): Promise<number> {
+    const size = await this.#call('finish', []);
+    this.#isBuilt = true;
+    return size;
   }
 
   /** Takes a stored list, and its bytes with it. Returns its number of accounts. @throws as `takePage` */
-  restore(json: Uint8Array<ArrayBuffer>): Promise<number> {
-    return this.#call('restore', [json], [json.buffer]);
+  async restore(json: Uint8Array<ArrayBuffer>): Promise<number> {
+    const size = await this.#call('restore', [json], [json.buffer]);
+    this.#isBuilt = true;
+    return size;
   }
 
   /** Null for an account that is not in the list. @throws ListEnded; GatewayError internal-error */
@@ -106,6 +117,7 @@ export class ListThread {
 
   /** Ends the thread, even during work. Resolves when it has ended. */
   async end(): Promise<void> {
+    this.#retired = true;
     await this.#worker.terminate();
   }
 
@@ -137,13 +149,15 @@ export class ListThread {
   }
 
   #onEnd(error: GatewayError): void {
+    if (!this.#ended && !this.#retired) this.#lost.resolve(error);
     this.#ended ??= error;
     for (const { reject } of this.#pending.values()) reject(this.#ended);
     this.#pending.clear();
   }
 }
 
-function toEndError(cause: unknown): GatewayError {
+/** Before the list is complete, the bank's list is too large. */
+function toBuildError(cause: unknown): GatewayError {
   if ((cause as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') {
     const detail = 'The account list is too large for the memory of this service.';
     return new GatewayError('bank-response-invalid', detail, { cause });

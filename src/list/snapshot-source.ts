@@ -49,6 +49,16 @@ export abstract class SnapshotSource {
   /** @throws GatewayError; the reason of the signal */
   abstract read(request: RefreshRequest): Promise<ReadSnapshot>;
 
+  /** True if other instances share their copies through it. */
+  get isShared(): boolean {
+    return false;
+  }
+
+  /** A copy of another instance that is accepted, without asking the bank; null without one. */
+  async readShared(_request: RefreshRequest): Promise<ReadSnapshot | null> {
+    return null;
+  }
+
   /** The snapshot of an earlier run; null without one that may be served. */
   async restore(): Promise<Snapshot | null> {
     return null;

@@ -1,14 +1,14 @@
-import { existsSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open as openFile, readdir, rename, rm, stat, writeFile, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.js';
-import { readSmallFile } from '../config/small-file.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { ListEnded } from '../list/list-thread.js';
 import type { Snapshot } from '../list/snapshot.js';
 import { SnapshotSource, type ReadSnapshot, type RefreshRequest, type SharingStatus } from '../list/snapshot-source.js';
 import { later, type Clock } from '../time/clock.js';
-import { open, readHeader, Refused, seal, type Group } from './sealing.js';
+import { HEADER_BYTES, open, readHeader, Refused, seal, type Group } from './sealing.js';
 import { toSnapshot } from './stored-snapshot.js';
 
 const WRITE_EVERY_MS = 10_000;
@@ -16,6 +16,8 @@ const WRITE_EVERY_MS = 10_000;
 const MAX_FILE_BYTES = 512 * 1_048_576;
 /** Tolerance for copies dated in the future, ms. Beyond it, the clock was set back, and the age of a copy is unknown. */
 const CLOCK_MAY_DIFFER_MS = 10_000;
+/** Temporary files this old belong to no process that is still writing. */
+const ABANDONED_AFTER_MS = 60_000;
 
 /**
  * Keeps the snapshots of another source in SNAPSHOT_FILE, over restarts (docs/fleet.md#the-snapshot-file). Failures of the
@@ -52,24 +54,47 @@ export class FileSource extends SnapshotSource {
     }
   }
 
+  override get isShared(): boolean {
+    return this.source.isShared;
+  }
+
+  override async readShared(request: RefreshRequest): Promise<ReadSnapshot | null> {
+    const read = await this.source.readShared(request);
+    if (read) this.#keep(read.snapshot);
+    return read;
+  }
+
   /** Reads the copy of an earlier run; null without one that may be served. Its age goes by the machine's wall clock. */
   override async restore(): Promise<Snapshot | null> {
-    if (!existsSync(this.path)) return null;
+    await deleteAbandoned(this.path, this.clock.now().wall);
+    let file: FileHandle | undefined;
     try {
-      const sealed = readSmallFile(this.path, MAX_FILE_BYTES);
+      // a FIFO must not hang the process
+      file = await openFile(this.path, constants.O_RDONLY | constants.O_NONBLOCK);
       const group = await this.group();
+      const size = await sizeOf(file);
       const now = this.clock.now();
-      const ageMs = now.wall - readHeader(sealed, group).asOfMs;
-      if (ageMs > this.settings.SNAPSHOT_MAX_AGE_MS || ageMs < -CLOCK_MAY_DIFFER_MS) throw new Refused('too-old');
-      const snapshot = await toSnapshot(await open(sealed, group), later(now, -ageMs));
+      // before the rest is read: it may be large, and of no use
+      const ageMs = this.#ageOf(readHeader(await read(file, Math.min(size, HEADER_BYTES)), group).asOfMs, now.wall);
+      const snapshot = await toSnapshot(await open(await read(file, size), group), later(now, -ageMs));
       const { size: accounts, complete } = snapshot;
       this.logger.info({ event: 'snapshot.refreshed', accounts, complete, source: 'file' }, 'accounts restored');
       return snapshot;
     } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       const reason = error instanceof Refused ? error.reason : 'unreadable';
       this.logger.warn({ event: 'sharing.refused', what: 'file', reason }, `SNAPSHOT_FILE is ignored (${reason})`);
       return null;
+    } finally {
+      await file?.close();
     }
+  }
+
+  /** Age of a copy, ms; 0 for one that is slightly ahead of the clock. @throws Refused too-old */
+  #ageOf(asOfMs: number, nowMs: number): number {
+    const ageMs = nowMs - asOfMs;
+    if (ageMs > this.settings.SNAPSHOT_MAX_AGE_MS || ageMs < -CLOCK_MAY_DIFFER_MS) throw new Refused('too-old');
+    return Math.max(0, ageMs);
   }
 
   /** Writes what is pending. */
@@ -109,15 +134,15 @@ export class FileSource extends SnapshotSource {
       if (!json) return;
       const facts = { asOfMs: askedAt.wall, durationMs, complete };
       await write(this.path, await seal({ json, facts }, await this.group()));
+      this.#noteOutcome(null);
     });
   }
 
   #do(work: () => Promise<void>): void {
-    this.#work = this.#work.then(work).then(
-      () => this.#noteOutcome(null),
+    this.#work = this.#work.then(work).catch((error: unknown) => {
       // the snapshot was replaced meanwhile: the next one is written
-      (error: unknown) => (error instanceof ListEnded ? undefined : this.#noteOutcome(toReason(error))),
-    );
+      if (!(error instanceof ListEnded)) this.#noteOutcome(toReason(error));
+    });
   }
 
   /** Logs each change. */
@@ -137,6 +162,37 @@ export class FileSource extends SnapshotSource {
 }
 
 const toReason = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown';
+
+/** The size of a regular file that is not too large, bytes. @throws Error */
+async function sizeOf(file: FileHandle): Promise<number> {
+  const stats = await file.stat();
+  if (!stats.isFile() || stats.size > MAX_FILE_BYTES) throw new Error('it is not a regular file, or too large');
+  return stats.size;
+}
+
+/** Up to `length` bytes from the start of a file, in one buffer. */
+async function read(file: FileHandle, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return bytes.subarray(0, filled);
+}
+
+/** Deletes the temporary files of processes that were killed while they wrote. */
+async function deleteAbandoned(path: string, nowMs: number): Promise<void> {
+  const [directory, prefix] = [dirname(path), `${basename(path)}.`];
+  const names = await readdir(directory).catch(() => []);
+  for (const name of names) {
+    if (!name.startsWith(prefix) || !/^\d+\.tmp$/.test(name.slice(prefix.length))) continue;
+    const file = join(directory, name);
+    const stats = await stat(file).catch(() => null);
+    if (stats && nowMs - stats.mtimeMs > ABANDONED_AFTER_MS) await rm(file, { force: true }).catch(() => undefined);
+  }
+}
 
 /** Writes the file as a whole or not at all, even if the machine crashes. */
 async function write(path: string, sealed: Buffer): Promise<void> {

@@ -41,7 +41,9 @@ async function scene(
     if (name !== 'GETRANGE') return 1;
     return Number(end) < HEADER_BYTES ? lookedAt.subarray(0, HEADER_BYTES) : loaded;
   };
+  const sent: Command[] = [];
   const send = async (commands: readonly Command[]) => {
+    sent.push(...commands);
     if (locked && commands[0]?.includes('NX')) clock.advance(1000);
     return commands.map(answer);
   };
@@ -68,6 +70,12 @@ async function scene(
       onClose(() => read.snapshot.list.end());
       return read;
     },
+    readShared: async () => {
+      const read = await source.readShared(request);
+      onClose(async () => read?.snapshot.list.end());
+      return read;
+    },
+    sent,
     /** Another instance takes the lock. From now on each look takes a second. */
     lock: () => (locked = true),
     unlock: () => (locked = false),
@@ -111,6 +119,15 @@ describe('a copy', () => {
   it('is not used if an older one replaced it between look and load', async () => {
     const { read } = await scene({ lookedAtMs: NOW_MS - 1000, loadedMs: NOW_MS - 60_000 });
     expect((await read()).source).toBe('bank');
+  });
+
+  it.each([
+    [5000, 'shared'],
+    [60_000, undefined],
+  ] as const)('of %i ms is taken without the lock where the bank is not asked: %s', async (ageMs, source) => {
+    const { readShared, sent } = await scene({ lookedAtMs: NOW_MS - ageMs, loadedMs: NOW_MS - ageMs });
+    expect((await readShared())?.source).toBe(source);
+    expect(sent.map(([name]) => name)).not.toContain('SET');
   });
 
   it('is not used if it is from the future', async () => {

@@ -35,6 +35,12 @@ interface Wait {
   readonly firstAsOfMs: number;
 }
 
+/**
+ * A copy that is accepted; else the last look, after which the source is read: with the lock, or without it after the longest
+ * wait. The look is null if Redis cannot be used.
+ */
+type Found = { readonly copy: ReadSnapshot } | { readonly look: Look | null };
+
 /** One refresh for all instances, through the value and the lock in Redis (docs/fleet.md#how-it-works), around another source. */
 export class RedisSource extends SnapshotSource {
   readonly #parts: RedisSourceParts;
@@ -75,10 +81,29 @@ export class RedisSource extends SnapshotSource {
    */
   override async read(request: RefreshRequest): Promise<ReadSnapshot> {
     const group = await this.#parts.group();
-    const found = await this.#findCopy(group, request);
-    const read = found && 'snapshot' in found ? found : await this.#readFromSource(group, found, request);
+    const found = await this.#find(group, request);
+    const read = 'copy' in found ? found.copy : await this.#readFromSource(group, found.look, request);
     this.#durationMs = read.snapshot.durationMs;
     return read;
+  }
+
+  override get isShared(): boolean {
+    return true;
+  }
+
+  /** Looks once, and leaves the lock to instances that can ask the bank. */
+  override async readShared(request: RefreshRequest): Promise<ReadSnapshot | null> {
+    const { connection, store, clock } = this.#parts;
+    if (connection.trouble !== null) return null;
+    const group = await this.#parts.group();
+    const began = clock.now();
+    try {
+      const look = await store.look(group, new TimeBudget(connection.waitMs));
+      return await this.#takeCopy(group, look, toWait(began, look), request);
+    } catch (error) {
+      if (error instanceof RedisFailure) return null;
+      throw error;
+    }
   }
 
   /** Finishes the background work of the last refresh, within a second. */
@@ -95,37 +120,41 @@ export class RedisSource extends SnapshotSource {
     return { ...this.source.status(), redis };
   }
 
-  /**
-   * Returns a copy that is accepted; else the last look, after which the source is read: with the lock, or without it after the
-   * longest wait. Returns null if Redis cannot be used.
-   * @throws the reason of the signal
-   */
-  async #findCopy(group: Group, request: RefreshRequest): Promise<ReadSnapshot | Look | null> {
+  /** Finds a copy that is accepted, or none. @throws the reason of the signal */
+  async #find(group: Group, request: RefreshRequest): Promise<Found> {
     const { connection, store, clock } = this.#parts;
-    if (connection.trouble !== null || this.#isHeldUp) return null;
+    if (connection.trouble !== null || this.#isHeldUp) return { look: null };
     const budget = new TimeBudget(connection.waitMs);
     // the lock of the last refresh is released first
     if ((await budget.within(this.#afterwards)) === TIMED_OUT) {
       this.#isHeldUp = true;
-      return null;
+      return { look: null };
     }
     const began = clock.now();
     try {
-      let look = await store.lockAndLook(group, budget);
-      const wait = { began, firstAsOfMs: look.facts?.asOfMs ?? -Infinity };
-      const { leftMs } = budget;
-      for (;;) {
-        const copy = await this.#takeCopy(group, look, wait, request);
-        if (copy) this.#vainWaits = 0;
-        if (copy) return copy;
-        if (look.locked || !this.#mayWait(wait)) return look;
-        await orAborted(delay(POLL_EVERY_MS), request.signal);
-        // the wait for the other instance does not count as one for Redis
-        look = await store.lockAndLook(group, new TimeBudget(leftMs));
-      }
+      const look = await store.lockAndLook(group, budget);
+      return await this.#waitForCopy(group, look, toWait(began, look), budget.leftMs, request);
     } catch (error) {
-      if (error instanceof RedisFailure) return null;
+      if (error instanceof RedisFailure) return { look: null };
       throw error;
+    }
+  }
+
+  /**
+   * Looks again while another instance has the lock, within the longest wait.
+   * @param leftMs how long each look may wait for Redis
+   */
+  async #waitForCopy(group: Group, first: Look, wait: Wait, leftMs: number, request: RefreshRequest): Promise<Found> {
+    for (let look = first; ;) {
+      const copy = await this.#takeCopy(group, look, wait, request);
+      if (copy) {
+        this.#vainWaits = 0;
+        return { copy };
+      }
+      if (look.locked || !this.#mayWait(wait)) return { look };
+      await orAborted(delay(POLL_EVERY_MS), request.signal);
+      // the wait for the other instance does not count as one for Redis
+      look = await this.#parts.store.lockAndLook(group, new TimeBudget(leftMs));
     }
   }
 
@@ -210,6 +239,8 @@ export class RedisSource extends SnapshotSource {
     return new Date(this.#parts.clock.now().wall).toISOString();
   }
 }
+
+const toWait = (began: Instant, { facts }: Look): Wait => ({ began, firstAsOfMs: facts?.asOfMs ?? -Infinity });
 
 /** A copy that cannot be restored is none: the source is read. */
 function toNullIfRefused(error: unknown): null {

@@ -68,7 +68,7 @@ export class RedisStore {
    * that stored it before it released the lock.
    */
   lockAndLook(group: Group, budget: TimeBudget): Promise<Look> {
-    return this.#look(group, budget, [['SET', this.#lock(group), this.#owner, 'NX', 'PX', String(LOCK_MS)]]);
+    return this.look(group, budget, [['SET', this.#lock(group), this.#owner, 'NX', 'PX', String(LOCK_MS)]]);
   }
 
   /**
@@ -102,7 +102,7 @@ export class RedisStore {
       return false;
     }
     const sealed = await seal({ json, facts: { asOfMs, durationMs, complete } }, group);
-    const { facts, redisMs } = await this.#look(group, new TimeBudget(BACKGROUND_MS));
+    const { facts, redisMs } = await this.look(group, new TimeBudget(BACKGROUND_MS));
     // one from the future is none
     if (facts && facts.asOfMs > asOfMs && facts.asOfMs <= redisMs) return false;
     const keepMs = this.settings.SNAPSHOT_MAX_AGE_MS + KEEP_LONGER_MS;
@@ -137,7 +137,8 @@ export class RedisStore {
     await this.connection.send([command], new TimeBudget(BACKGROUND_MS));
   }
 
-  async #look(group: Group, budget: TimeBudget, lock: readonly Command[] = []): Promise<Look> {
+  /** Looks for a copy. @param lock the command before, if any, that takes the lock */
+  async look(group: Group, budget: TimeBudget, lock: readonly Command[] = []): Promise<Look> {
     const at = this.clock.now();
     const value = this.#value(group);
     const look = [['TIME'], ['STRLEN', value], ['GETRANGE', value, '0', String(HEADER_BYTES - 1)]];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { NoToken } from '../auth/authorized-call.js';
+import { AuthorizedCall, NoToken } from '../auth/authorized-call.js';
 import { BankCondition } from '../auth/bank-condition.js';
 import { Settings } from '../config/settings.js';
 import { Log } from '../telemetry/log.js';
@@ -13,7 +13,7 @@ import { Clock, type Instant } from '../time/clock.js';
 import { CachedSnapshot } from './cached-snapshot.js';
 import { acceptsCopy, type Freshness, type FreshnessLimits } from './freshness.js';
 import type { Snapshot } from '../list/snapshot.js';
-import { SnapshotSource, type ReadSnapshot } from '../list/snapshot-source.js';
+import { SnapshotSource, type ReadSnapshot, type RefreshRequest } from '../list/snapshot-source.js';
 
 export interface Refresh {
   readonly id: string;
@@ -30,6 +30,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   readonly #stop = new AbortController();
   #inFlight: Refresh | null = null;
   #failed = false;
+  #isOfOtherInstance = false;
   /** True if another identity took over after the refresh in flight, or the last one, had begun. */
   #isOfOldIdentity = false;
 
@@ -41,6 +42,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     @Inject(Log) private readonly log: Pick<Log, 'logger'>,
     private readonly activity: Activity,
     private readonly condition: BankCondition,
+    @Inject(AuthorizedCall) private readonly call: Pick<AuthorizedCall, 'currentFailure'>,
   ) {
     this.#backOff = new BackOff(clock);
     activity.on('identityReplaced', () => this.#onIdentityReplaced());
@@ -50,19 +52,34 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     return this.#inFlight;
   }
 
-  /** True if the last refresh failed. */
+  /** True if the last refresh failed, or the next one would at once. */
   get failed(): boolean {
-    return this.#failed;
+    return this.#failed || this.refusal !== null;
+  }
+
+  /** True if the last refresh took the copy of another instance: the bank may fail for this one. */
+  get isOfOtherInstance(): boolean {
+    return this.#isOfOtherInstance;
+  }
+
+  /** The error during a back-off of the list or of the token: the bank is not asked. */
+  get currentFailure(): GatewayError | null {
+    return this.call.currentFailure ?? this.#backOff.currentFailure;
+  }
+
+  /** The error with which the next refresh would fail at once; null where another instance may have a copy. */
+  get refusal(): GatewayError | null {
+    return this.source.isShared ? null : this.currentFailure;
   }
 
   /** The back-off after failures, which is also the circuit breaker. */
-  get backOff(): Pick<BackOff, 'waiting' | 'circuit' | 'lastError' | 'status'> {
+  get backOff(): Pick<BackOff, 'circuit' | 'lastError' | 'status'> {
     return this.#backOff;
   }
 
   /** Ends the back-off: the next caller starts a refresh. */
   resetBackOff(): void {
-    this.#backOff.resetBackOff();
+    this.#backOff.reset();
   }
 
   /** Takes the copy of an earlier run. */
@@ -71,12 +88,11 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     if (!earlier) return;
     this.activity.emit('snapshotTaken', { source: 'file' });
     this.cached.restore(earlier);
+    this.#watch(earlier);
   }
 
-  /** Starts a refresh; there must be none in flight. @throws GatewayError the last failure, during the back-off */
+  /** Starts a refresh; there must be none in flight. */
   start(wanted: Freshness): Refresh {
-    const { waiting: failure } = this.#backOff;
-    if (failure) throw failure;
     this.#isOfOldIdentity = false;
     const id = randomUUID();
     const startedAt = this.clock.now();
@@ -101,17 +117,21 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   /** What was refused to the old identity may be granted to the new one, also by a refresh that fails only later. */
   #onIdentityReplaced(): void {
     this.#isOfOldIdentity = true;
-    this.#backOff.resetBackOff();
+    this.#failed = false;
+    this.#backOff.reset();
   }
 
   async #refresh(id: string, wanted: Freshness): Promise<Snapshot> {
+    const request: RefreshRequest = {
+      refreshId: id,
+      signal: this.#stop.signal,
+      accepts: (copy) => acceptsCopy(wanted, copy, this.limits),
+    };
+    const { currentFailure } = this;
+    if (currentFailure) return this.#takeShared(request, currentFailure);
     const started = performance.now();
     try {
-      const read = await this.source.read({
-        refreshId: id,
-        signal: this.#stop.signal,
-        accepts: (copy) => acceptsCopy(wanted, copy, this.limits),
-      });
+      const read = await this.source.read(request);
       // another instance counts its own refresh
       if (read.source === 'bank') this.activity.emit('refreshEnded', { ms: performance.now() - started, code: null });
       return this.#succeeded(read, id);
@@ -123,15 +143,28 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
+  /** Takes the copy of another instance while the bank is not asked. @throws GatewayError the failure, without a copy */
+  async #takeShared(request: RefreshRequest, failure: GatewayError): Promise<Snapshot> {
+    const read = await this.source.readShared(request);
+    if (read) return this.#succeeded(read, request.refreshId);
+    this.#noteFailure();
+    throw failure;
+  }
+
   /** Returns the snapshot that is cached now, which may be a newer one. */
   #succeeded({ snapshot, pages, source }: ReadSnapshot, refreshId: string): Snapshot {
     this.activity.emit('snapshotTaken', { source });
     this.#failed = false;
-    this.#backOff.succeeded();
-    this.condition.succeeded('refresh');
+    this.#isOfOtherInstance = source === 'shared';
+    // a copy of another instance says nothing about our own calls
+    if (source === 'bank') {
+      this.#backOff.succeeded();
+      this.condition.succeeded('refresh');
+    }
     const wasEmptied = this.cached.isEmptied;
     const cached = this.cached.replace(snapshot);
     if (cached !== snapshot) return cached;
+    this.#watch(snapshot, refreshId);
     const { logger } = this.log;
     const { complete, durationMs, size: accounts } = snapshot;
     const fields = { refreshId, accounts, pages, complete, ms: Math.round(durationMs), source };
@@ -148,15 +181,29 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     return cached;
   }
 
+  /** Logs that the thread of the cached list has ended by itself. The next call refreshes. */
+  #watch({ list }: Snapshot, refreshId?: string): void {
+    void list.lost.then((error) => {
+      const { code, owner, detail } = error;
+      const fields = { event: 'snapshot.failed', refreshId, code, owner, detail, err: error };
+      this.log.logger.error(fields, 'the thread of the cached accounts has ended');
+    });
+  }
+
+  #noteFailure(): void {
+    this.#failed = true;
+    this.#isOfOtherInstance = false;
+  }
+
   /** Returns the error with the time until the next attempt. */
   #toFailure(error: GatewayError, refreshId: string): GatewayError {
-    this.#failed = true;
+    this.#noteFailure();
     // the token provider has its own back-off
     if (error instanceof NoToken) return error;
     const { code, owner, detail, needsSomeone } = error;
     if (code === 'access-not-granted') this.cached.drop();
     const waiting = this.#backOff.failed(error);
-    if (this.#isOfOldIdentity) this.#backOff.resetBackOff();
+    if (this.#isOfOldIdentity) this.#backOff.reset();
     this.condition.failed('refresh', error);
     const retryInMs = Math.round(waiting.retryAfterMs ?? 0);
     const fields = { event: 'snapshot.failed', refreshId, code, owner, detail, retryInMs };

@@ -11,7 +11,7 @@ import { GatewayError, type GatewayErrorOptions } from '../errors/gateway-error.
 import { PROBLEM_CODES, type ProblemCode } from '../errors/problem-table.js';
 import { later, type Instant } from '../time/clock.js';
 import { ANY, type Freshness } from './freshness.js';
-import { account, snapshotOf } from '../../test/support/sample-snapshots.js';
+import { account, snapshotOf, type LocalList } from '../../test/support/sample-snapshots.js';
 import { createSnapshotCache } from '../../test/support/snapshot-cache.js';
 import type { SnapshotCache } from './snapshot-cache.js';
 import type { ReadSnapshot, RefreshRequest } from '../list/snapshot-source.js';
@@ -30,6 +30,7 @@ const listOf = (count: number) => Array.from({ length: count }, (_, index) => ac
 type PendingRefresh = PromiseWithResolvers<ReadSnapshot> & {
   readonly refreshId: string;
   readonly signal: AbortSignal;
+  readonly accepts: RefreshRequest['accepts'];
   readonly askedAt: Instant;
 };
 
@@ -38,18 +39,27 @@ class Scene {
   readonly clock = new FakeClock(Date.UTC(2026, 10, 21, 8));
   readonly log = keepLines();
   readonly asked: PendingRefresh[] = [];
+  /** The back-off of the token. */
+  readonly call = { currentFailure: null as GatewayError | null };
   readonly parts: ReturnType<typeof createSnapshotCache>;
   readonly snapshots: SnapshotCache;
 
-  constructor(settings: Settings) {
-    const { clock, log } = this;
-    const read = ({ refreshId, signal }: RefreshRequest) => {
-      const refresh = { ...Promise.withResolvers<ReadSnapshot>(), refreshId, signal, askedAt: clock.now() };
+  constructor(settings: Settings, readShared?: (request: RefreshRequest) => Promise<ReadSnapshot | null>) {
+    const { clock, log, call } = this;
+    const read = ({ refreshId, signal, accepts }: RefreshRequest) => {
+      const refresh = { ...Promise.withResolvers<ReadSnapshot>(), refreshId, signal, accepts, askedAt: clock.now() };
       signal.addEventListener('abort', () => refresh.reject(signal.reason));
       this.asked.push(refresh);
       return refresh.promise;
     };
-    this.parts = createSnapshotCache({ read, clock, log, settings: { ...SETTINGS, ...settings } });
+    this.parts = createSnapshotCache({
+      read,
+      ...(readShared && { readShared }),
+      clock,
+      log,
+      call,
+      settings: { ...SETTINGS, ...settings },
+    });
     this.snapshots = this.parts.snapshots;
   }
 
@@ -66,10 +76,15 @@ class Scene {
     resolve({ snapshot, pages: 1, source: 'bank' });
   }
 
+  /** A copy of another instance, `ageMs` old. */
+  shared(count: number, ageMs: number): ReadSnapshot {
+    const askedAt = later(this.clock.now(), -ageMs);
+    return { snapshot: snapshotOf(listOf(count), true, askedAt), pages: 0, source: 'shared' };
+  }
+
   /** Completes a refresh with a copy of another instance, `ageMs` old. */
   answerShared(count: number, ageMs: number): void {
-    const askedAt = later(this.clock.now(), -ageMs);
-    this.asked.at(-1)?.resolve({ snapshot: snapshotOf(listOf(count), true, askedAt), pages: 0, source: 'shared' });
+    this.asked.at(-1)?.resolve(this.shared(count, ageMs));
   }
 
   fail(code: ProblemCode = 'bank-unreachable', options?: GatewayErrorOptions): void {
@@ -376,7 +391,65 @@ describe('too many callers', () => {
   });
 });
 
+describe('without a token, during its back-off', () => {
+  const NO_TOKEN = new NoToken('credentials-rejected', 'as scripted', { retryAfterMs: 30_000 });
+
+  it('a call costs no refresh: it gets the cached copy, or the error', async () => {
+    const here = await scene().begin({ ageMs: FRESH_MS + 1 });
+    let refreshes = 0;
+    here.parts.activity.on('refreshEnded', () => (refreshes += 1));
+    here.call.currentFailure = NO_TOKEN;
+    const stale = { cache: 'hit', stale: true, failure: 'credentials-rejected' };
+    expect(await here.snapshots.get(ANY)).toMatchObject(stale);
+    expect(await refusalOf(() => here.snapshots.get(NO_CACHE))).toBe(NO_TOKEN);
+    expect(here.snapshots.probe()).toBeNull();
+    expect(here.snapshots.status()).toMatchObject({ stale: true, circuit: 'closed' });
+    expect([here.asked.length, refreshes]).toEqual([1, 0]);
+    here.call.currentFailure = null;
+    expect(here.snapshots.status().stale).toBe(false);
+    await here.begin();
+    expect([here.asked.length, refreshes]).toEqual([2, 1]);
+  });
+
+  it('an instance of a fleet takes the copy of another one, and asks the bank for nothing', async () => {
+    const copies: ReadSnapshot[] = [];
+    const here = new Scene({}, async () => copies.shift() ?? null);
+    here.call.currentFailure = NO_TOKEN;
+    expect(await refusalOf(() => here.snapshots.get(ANY))).toBe(NO_TOKEN);
+    copies.push(here.shared(4, 100));
+    expect(await here.snapshots.get(ANY)).toMatchObject({ stale: false, snapshot: { size: 4 } });
+    here.clock.advance(FRESH_MS);
+    expect(here.snapshots.status().stale).toBe(false);
+    expect(await here.snapshots.get(ANY)).toMatchObject({ stale: true, failure: 'credentials-rejected' });
+    expect(here.snapshots.status().stale).toBe(true);
+    expect(here.asked).toHaveLength(0);
+  });
+});
+
 describe('the health probe', () => {
+  it('refreshes once the token is there again, which ends the failure', async () => {
+    const here = await scene().begin({ ageMs: FRESH_MS + 1 });
+    const getting = here.snapshots.get(ANY);
+    here.asked.at(-1)?.reject(new NoToken('credentials-rejected', 'as scripted'));
+    expect(await getting).toMatchObject({ stale: true });
+    expect(here.snapshots.status()).toMatchObject({ stale: true, circuit: 'closed' });
+    const probing = here.snapshots.probe();
+    here.answer();
+    await probing;
+    expect(here.snapshots.status().stale).toBe(false);
+    expect(here.snapshots.probe()).toBeNull();
+  });
+
+  it('finds no failure of an identity that was replaced', async () => {
+    const here = await scene().begin({ ageMs: FRESH_MS + 1 });
+    const getting = here.snapshots.get(ANY);
+    here.asked.at(-1)?.reject(new NoToken('certificate-unusable', 'as scripted'));
+    await getting;
+    here.parts.activity.emit('identityReplaced');
+    expect(here.snapshots.status().stale).toBe(false);
+    expect(here.snapshots.probe()).toBeNull();
+  });
+
   it('starts no refresh while a snapshot is cached, however old', async () => {
     const here = await scene().begin({ ageMs: MAX_AGE_MS + 1 });
     expect(here.snapshots.probe()).toBeNull();
@@ -438,6 +511,18 @@ describe('the log', () => {
     expect(here.log.lines('bank.unavailable')).toHaveLength(1);
   });
 
+  it('has the end of the thread of the cached list once, and the next call refreshes', async () => {
+    const here = await scene().begin();
+    const { snapshot } = await here.snapshots.get(ANY);
+    (snapshot.list as LocalList).lose(new GatewayError('internal-error', 'as scripted'));
+    await turn();
+    const line = { level: 'error', code: 'internal-error', owner: 'operator', refreshId: here.refreshIds[0] };
+    expect(here.log.lines('snapshot.failed')).toMatchObject([line]);
+    await here.begin();
+    expect(here.asked).toHaveLength(2);
+    expect(here.log.lines('snapshot.failed')).toHaveLength(1);
+  });
+
   it('has an internal error once, with its stack', async () => {
     const here = scene();
     const getting = refusalOf(() => here.snapshots.get(ANY));
@@ -480,6 +565,31 @@ describe('a copy from before the start', () => {
 });
 
 describe('a snapshot of another instance', () => {
+  it('does not end the failures of this one, though callers get it; a probe asks the bank itself', async () => {
+    const here = await scene().beginFailing();
+    here.clock.advance(1500);
+    const getting = here.snapshots.get(ANY);
+    here.answerShared(4, 0);
+    expect(await getting).toMatchObject({ stale: false, snapshot: { size: 4 } });
+    const failing = { circuit: 'half-open', isOfOtherInstance: true, stale: false, failure: { attempts: 1 } };
+    expect(here.snapshots.status()).toMatchObject(failing);
+    const probing = here.snapshots.probe();
+    expect(here.asked.at(-1)?.accepts({ leadMs: 1001, durationMs: 0, isAwaited: false })).toBe(false);
+    expect(here.log.lines('bank.recovered')).toEqual([]);
+    here.answer();
+    await probing;
+    expect(here.snapshots.status()).toMatchObject({ circuit: 'closed', isOfOtherInstance: false });
+    expect([here.log.lines('bank.unavailable').length, here.log.lines('bank.recovered').length]).toEqual([1, 1]);
+  });
+
+  it('is taken during the back-off too', async () => {
+    const here: Scene = new Scene({}, async () => here.shared(4, 0));
+    await here.beginFailing();
+    expect(await here.snapshots.get(ANY)).toMatchObject({ stale: false, snapshot: { size: 4 } });
+    expect(here.snapshots.status()).toMatchObject({ circuit: 'open', stale: false });
+    expect(here.asked).toHaveLength(1);
+  });
+
   it('does not replace a newer one, and another refresh follows', async () => {
     const here = await scene().begin({ ageMs: 1500 });
     const getting = here.snapshots.get(NO_CACHE);

@@ -27,6 +27,8 @@ export interface ServedSnapshot {
 
 type CacheOutcome = ServedSnapshot['cache'];
 
+const NOW: Freshness = { ...ANY, noCache: true };
+
 /** A request that waits for the snapshot. */
 interface Caller {
   /** Aborted when the caller leaves. */
@@ -63,10 +65,9 @@ export class SnapshotCache {
   async get(wanted: Freshness, caller: Caller = {}): Promise<ServedSnapshot> {
     const cached = this.getCached(wanted);
     if (cached) return cached;
-    const { inFlight } = this.refresher;
-    // read once: it becomes null as time passes
-    const { waiting: failure } = this.refresher.backOff;
-    if (!inFlight && failure) return this.#staleOr(failure, wanted, 'hit');
+    // read once: the refusal becomes null as time passes
+    const { inFlight, refusal } = this.refresher;
+    if (!inFlight && refusal) return this.#staleOr(refusal, wanted, 'hit');
     const { snapshot, isFresh } = this.cached;
     const outcome = toOutcome(snapshot, isFresh);
     try {
@@ -92,14 +93,18 @@ export class SnapshotCache {
     return { ...this.#serve(servable, 'hit'), stale: !isFresh };
   }
 
-  /** A refresh in the background while no snapshot was read by this process or the back-off has ended, for health. */
+  /** A refresh in the background while no snapshot was read by this process, or after a failure, for health. */
   probe(): Promise<unknown> | null {
-    const { inFlight, backOff } = this.refresher;
+    const { inFlight, refusal, currentFailure, failed, backOff } = this.refresher;
     if (inFlight) return inFlight.result;
+    if (refusal) return null;
     const { circuit } = backOff;
     const { snapshot, isRestored } = this.cached;
-    const due = circuit === 'half-open' || (circuit === 'closed' && (snapshot === null || isRestored));
-    return due ? this.refresher.start(ANY).result : null;
+    const due = circuit === 'half-open' || (circuit === 'closed' && (snapshot === null || isRestored || failed));
+    if (!due) return null;
+    // the copy of another instance does not show that our own calls succeed again
+    const asksBank = circuit === 'half-open' && currentFailure === null;
+    return this.refresher.start(asksBank ? NOW : ANY).result;
   }
 
   /** Ends the back-off, and accepts an empty list: for SIGHUP. */
@@ -110,7 +115,7 @@ export class SnapshotCache {
 
   status() {
     const { snapshot, servable, isRestored, isFresh, expiresAt, isEmptied, emptyAccepted } = this.cached;
-    const { inFlight, failed, backOff } = this.refresher;
+    const { inFlight, failed, isOfOtherInstance, backOff } = this.refresher;
     const slow = inFlight !== null && this.clock.since(inFlight.startedAt) >= this.settings.SNAPSHOT_SOFT_TIMEOUT_MS;
     return {
       asOf: snapshot?.asOf ?? null,
@@ -131,6 +136,8 @@ export class SnapshotCache {
       callersWaiting: this.#callersWaiting,
       restored: isRestored,
       refreshing: inFlight !== null,
+      /** True if the last refresh took the copy of another instance: the bank may fail for this one. */
+      isOfOtherInstance,
       /** True if the refresh in flight is past the soft timeout. */
       slow,
       circuit: backOff.circuit,
@@ -143,20 +150,22 @@ export class SnapshotCache {
   async #wait(wanted: Freshness, caller: Caller, outcome: CacheOutcome): Promise<ServedSnapshot> {
     const { REQUEST_DEADLINE_MS: deadlineMs, SNAPSHOT_SOFT_TIMEOUT_MS, MAX_REQUESTS_WAITING } = this.settings;
     if (this.#callersWaiting >= MAX_REQUESTS_WAITING) throw overloaded(MAX_REQUESTS_WAITING);
+    const deadline = performance.now() + deadlineMs;
     const done = new AbortController();
     const left = AbortSignal.any([done.signal, ...(caller.signal ? [caller.signal] : [])]);
     this.#callersWaiting += 1;
     try {
       const refreshed = this.#refreshed(wanted, caller, left);
       refreshed.catch(() => undefined);
-      const mayBeStale = allowsStale(wanted);
-      const softMs = mayBeStale ? Math.min(SNAPSHOT_SOFT_TIMEOUT_MS, deadlineMs) : deadlineMs;
-      // a copy of an earlier run is served at once while the first refresh runs
-      const soon = mayBeStale && this.cached.isRestored ? TIMED_OUT : await within(refreshed, softMs);
-      if (soon !== TIMED_OUT) return this.#serve(soon, outcome);
-      const older = mayBeStale ? this.#serveStale(outcome, null) : null;
-      if (older) return older;
-      const late = await within(refreshed, deadlineMs - softMs);
+      if (allowsStale(wanted)) {
+        // a copy of an earlier run is served at once while the first refresh runs
+        const softMs = this.cached.isRestored ? 0 : Math.min(SNAPSHOT_SOFT_TIMEOUT_MS, deadlineMs);
+        const soon = await within(refreshed, softMs);
+        if (soon !== TIMED_OUT) return this.#serve(soon, outcome);
+        const older = this.#serveStale(outcome, null);
+        if (older) return older;
+      }
+      const late = await within(refreshed, Math.max(0, deadline - performance.now()));
       if (late !== TIMED_OUT) return this.#serve(late, outcome);
     } catch (thrown) {
       throw caller.signal?.aborted ? new CallerLeft() : thrown;

@@ -63,20 +63,20 @@ describe('the waits', () => {
 describe('during the back-off', () => {
   it('the error has the remaining time, to the millisecond', () => {
     const { clock, backOff } = start();
-    expect([backOff.waiting, backOff.circuit]).toEqual([null, 'closed']);
+    expect([backOff.currentFailure, backOff.circuit]).toEqual([null, 'closed']);
     backOff.failed(new GatewayError('bank-unreachable', 'the bank answered 503'));
     clock.advance(400);
     const detail = 'the bank answered 503';
-    expect(backOff.waiting).toMatchObject({ code: 'bank-unreachable', detail, retryAfterMs: 600 });
+    expect(backOff.currentFailure).toMatchObject({ code: 'bank-unreachable', detail, retryAfterMs: 600 });
     clock.advance(599);
-    expect([backOff.waiting?.retryAfterMs, backOff.circuit]).toEqual([1, 'open']);
+    expect([backOff.currentFailure?.retryAfterMs, backOff.circuit]).toEqual([1, 'open']);
     clock.advance(1);
-    expect([backOff.waiting, backOff.circuit]).toEqual([null, 'half-open']);
+    expect([backOff.currentFailure, backOff.circuit]).toEqual([null, 'half-open']);
     // the probe fails, then succeeds
     backOff.failed(failure());
     expect(backOff.circuit).toBe('open');
     backOff.succeeded();
-    expect([backOff.waiting, backOff.lastError, backOff.circuit]).toEqual([null, null, 'closed']);
+    expect([backOff.currentFailure, backOff.lastError, backOff.circuit]).toEqual([null, null, 'closed']);
   });
 
   it('a wall clock that is set back does not prolong it', () => {
@@ -84,16 +84,16 @@ describe('during the back-off', () => {
     backOff.failed(failure());
     clock.moveWall(-3_600_000);
     clock.advance(1000);
-    expect(backOff.waiting).toBeNull();
+    expect(backOff.currentFailure).toBeNull();
   });
 
   it('a reset allows the next attempt at once, and keeps the failure', () => {
     const { backOff } = start();
-    backOff.resetBackOff();
+    backOff.reset();
     expect(backOff.circuit).toBe('closed');
     backOff.failed(refusal());
-    backOff.resetBackOff();
-    expect([backOff.waiting, backOff.lastError?.code]).toEqual([null, 'credentials-rejected']);
+    backOff.reset();
+    expect([backOff.currentFailure, backOff.lastError?.code]).toEqual([null, 'credentials-rejected']);
     expect(backOff.failed(refusal()).retryAfterMs).toBe(60_000);
   });
 });

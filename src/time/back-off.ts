@@ -39,7 +39,7 @@ export class BackOff {
     this.#last = { error, at: this.clock.now(), waitMs };
     this.#failingSince ??= this.#last.at;
     this.#attempts += 1;
-    return error.waiting(waitMs);
+    return error.withRetryAfter(waitMs);
   }
 
   succeeded(): void {
@@ -50,7 +50,7 @@ export class BackOff {
   }
 
   /** Ends the back-off: the next attempt may be made at once, for example after a correction by the operator. */
-  resetBackOff(): void {
+  reset(): void {
     if (this.#last) this.#last = { ...this.#last, waitMs: 0 };
   }
 
@@ -62,11 +62,11 @@ export class BackOff {
   }
 
   /** The error to return during the back-off, else null. */
-  get waiting(): GatewayError | null {
+  get currentFailure(): GatewayError | null {
     const last = this.#last;
     if (!last) return null;
     const leftMs = last.waitMs - this.clock.since(last.at);
-    return leftMs > 0 ? last.error.waiting(leftMs) : null;
+    return leftMs > 0 ? last.error.withRetryAfter(leftMs) : null;
   }
 
   /** The last failure of the current series; null after a success. */
@@ -77,7 +77,7 @@ export class BackOff {
   /** `open` during the back-off, `half-open` when the next call is a probe. */
   get circuit(): 'closed' | 'open' | 'half-open' {
     if (!this.#last) return 'closed';
-    return this.waiting ? 'open' : 'half-open';
+    return this.currentFailure ? 'open' : 'half-open';
   }
 
   /** The series of failures as health shows it; times are ISO. All null and 0 while there is none. */

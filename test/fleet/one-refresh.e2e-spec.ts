@@ -1,10 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { temporaryDirectory } from '../support/closing.js';
 import { readDocument } from '../support/documents.js';
 import { asked, sharingOf, slowly, startFleet } from '../support/fleet.js';
 import type { Answer, Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { startPretendBank } from '../support/pretend-bank.js';
+import { issueToken, json, startPretendBank } from '../support/pretend-bank.js';
 import { programEnvironment, startProgram } from '../support/program.js';
 import { startRedis } from '../support/redis.js';
 import { hasRedis } from '../support/tools.js';
@@ -53,6 +55,34 @@ const ageOf = (answer?: Answer) => Date.now() - Date.parse(answer?.json.snapshot
     const now = await askAll(9, { 'cache-control': 'no-cache' });
     expect(now.every(({ status, json }) => status === 200 && json.accounts.length === 20)).toBe(true);
     expect(asked(bank).refreshes).toBe(2);
+  });
+
+  it('serves the copy of another instance where the bank refuses the token; only its own success ends that failure', async () => {
+    const [bank, redis] = [await startPretendBank(), await startRedis()];
+    bank.onAccounts = slowly(0);
+    const password = join(temporaryDirectory(), 'password');
+    writeFileSync(password, 'wrong');
+    bank.onToken = (...args) => {
+      const { authorization = '' } = args[0].headers;
+      const isRight = Buffer.from(authorization.slice(6), 'base64').toString().endsWith(`:${bank.password}`);
+      if (isRight) issueToken(bank)(...args);
+      else json(args[1], 401, {});
+    };
+    const [refused] = await startFleet(1, bank, redis, { BANK_PASSWORD_FILE: password });
+    expect((await refused.get('/api/v1/accounts')).json.code).toBe('credentials-rejected');
+    const [works] = await startFleet(1, bank, redis);
+    await works.get('/api/v1/accounts');
+    await until(async () => (await sharingOf(works)).lastStoredAt !== null);
+    const { status, json: answer } = await refused.get('/api/v1/accounts');
+    expect([status, answer.snapshot.stale]).toEqual([200, false]);
+    expect(refused.events('bank.unavailable')).toHaveLength(1);
+    expect(refused.events('bank.recovered')).toEqual([]);
+    expect((await refused.get('/health')).json.details).toMatchObject({
+      token: { status: 'down', code: 'credentials-rejected' },
+      bank: { attempts: 1, lastSuccessAt: null },
+      snapshot: { status: 'up', stale: false },
+    });
+    expect(redis.cli('KEYS', '*')).not.toContain(':lock');
   });
 });
 

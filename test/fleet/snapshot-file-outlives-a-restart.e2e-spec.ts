@@ -1,12 +1,22 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { bankForFile } from '../support/bank-for-file.js';
+import { AppModule } from '../../src/app.module.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { json } from '../support/pretend-bank.js';
-import { PLANTED } from '../support/sample-accounts.js';
+import { listSample, PLANTED } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 
 const bank = await bankForFile();
@@ -138,6 +148,30 @@ describe('the copy in SNAPSHOT_FILE', () => {
     }
   });
 
+  it('is not current for a caller with no-cache, though the clock was set back since it was written', async () => {
+    bank.onAccounts = listSample(2);
+    const gateway = await restart(fileWith(), -9000);
+    expect(gateway.events('snapshot.refreshed')[0]?.['source']).toBe('file');
+    const answer = await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' });
+    expect([answer.json.accounts.length, answer.json.snapshot.stale]).toEqual([2, false]);
+  });
+
+  it('takes with it the temporary files of killed processes, and leaves all others', async () => {
+    const file = fileWith();
+    const aMinuteAgo = Date.now() / 1000 - 61;
+    const all = ['snapshot.1.tmp', 'snapshot.2.tmp', 'snapshot.old.tmp', 'other.3.tmp'];
+    for (const name of all) writeFileSync(join(file, '..', name), 'x');
+    for (const name of all.filter((each) => each !== 'snapshot.2.tmp'))
+      utimesSync(join(file, '..', name), aMinuteAgo, aMinuteAgo);
+    await startGateway(bank, { SNAPSHOT_FILE: file });
+    expect(readdirSync(join(file, '..')).toSorted()).toEqual([
+      'other.3.tmp',
+      'snapshot',
+      'snapshot.2.tmp',
+      'snapshot.old.tmp',
+    ]);
+  });
+
   it('is deleted when access is withdrawn', async () => {
     bank.onAccounts = (_request, response) => json(response, 404, {});
     const file = fileWith();
@@ -159,5 +193,25 @@ describe('the copy in SNAPSHOT_FILE', () => {
     await gateway.close();
     expect(gateway.events('sharing.unavailable')).toMatchObject([{ what: 'file' }]);
     expect(readdirSync(join(file, '..'))).toEqual(['snapshot']);
+  });
+
+  it('is reported until it has been written, not until it has been deleted', async () => {
+    const directory = join(temporaryDirectory(), 'volume');
+    mkdirSync(directory);
+    const env = { SNAPSHOT_FILE: join(directory, 'snapshot'), SNAPSHOT_FRESH_MS: '0' };
+    const gateway = await startGateway(bank, env);
+    rmdirSync(directory);
+    expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
+    await until(() => gateway.events('sharing.unavailable').length > 0);
+    const list = bank.onAccounts;
+    bank.onAccounts = (_request, response) => json(response, 404, {});
+    expect((await gateway.get('/api/v1/accounts')).json.code).toBe('access-not-granted');
+    bank.onAccounts = list;
+    gateway.app.get(AppModule).reload();
+    expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
+    expect(gateway.events('sharing.recovered')).toEqual([]);
+    mkdirSync(directory);
+    await gateway.close();
+    expect(gateway.events('sharing.recovered')).toMatchObject([{ what: 'file' }]);
   });
 });

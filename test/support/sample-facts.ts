@@ -43,6 +43,7 @@ export const healthyFacts: GatewayFacts = {
     callersWaiting: 0,
     restored: false,
     refreshing: false,
+    isOfOtherInstance: false,
     slow: false,
     circuit: 'closed',
     error: null,

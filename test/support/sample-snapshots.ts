@@ -3,6 +3,7 @@ import { readBankAccount } from '../../src/bank/account-fields.js';
 import { toAccount, type Account, type Balance } from '../../src/list/account.js';
 import { AccountListBuilder } from '../../src/list/account-list-builder.js';
 import type { AccountList } from '../../src/list/account-list.js';
+import type { GatewayError } from '../../src/errors/gateway-error.js';
 import { ListService } from '../../src/list/list-service.js';
 import type { ListPage } from '../../src/bank/account-reader.js';
 import type { Export, Question, SnapshotFacts } from '../../src/list/questions.js';
@@ -39,6 +40,8 @@ export function accountListOf(accounts: readonly Account[]): AccountList {
 /** Replaces the list thread: the same service, called directly. */
 export class LocalList {
   hasEnded = false;
+  readonly #lost = Promise.withResolvers<GatewayError>();
+  readonly lost = this.#lost.promise;
   readonly #service = new ListService();
 
   constructor(accounts: readonly Account[] = []) {
@@ -64,6 +67,12 @@ export class LocalList {
 
   async toJson(maxBytes: number) {
     return this.#service.toJson(maxBytes);
+  }
+
+  /** Ends like a thread that dies. */
+  lose(error: GatewayError): void {
+    this.hasEnded = true;
+    this.#lost.resolve(error);
   }
 
   retire(): void {

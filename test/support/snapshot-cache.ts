@@ -1,3 +1,4 @@
+import type { AuthorizedCall } from '../../src/auth/authorized-call.js';
 import { BankCondition } from '../../src/auth/bank-condition.js';
 import type { Settings } from '../../src/config/settings.js';
 import type { Log } from '../../src/telemetry/log.js';
@@ -19,26 +20,43 @@ const SETTINGS = {
 
 interface Parts {
   readonly read: (request: RefreshRequest) => Promise<ReadSnapshot>;
+  /** Copies of other instances. Without it there are none. */
+  readonly readShared?: SnapshotSource['readShared'];
   readonly clock: Clock;
   readonly log: Pick<Log, 'logger'>;
   readonly condition?: BankCondition;
+  readonly call?: Pick<AuthorizedCall, 'currentFailure'>;
   readonly activity?: Activity;
   readonly settings?: Partial<Pick<Settings, keyof typeof SETTINGS>>;
 }
 
 /** Replaces the bank and everything below the cache. */
 class ScriptedSource extends SnapshotSource {
-  constructor(override readonly read: Parts['read']) {
+  constructor(private readonly parts: Pick<Parts, 'read' | 'readShared'>) {
     super();
+  }
+
+  override read(request: RefreshRequest): Promise<ReadSnapshot> {
+    return this.parts.read(request);
+  }
+
+  override get isShared(): boolean {
+    return this.parts.readShared !== undefined;
+  }
+
+  override async readShared(request: RefreshRequest): Promise<ReadSnapshot | null> {
+    return this.parts.readShared?.(request) ?? null;
   }
 }
 
 /** A cache as SnapshotModule creates it, whose refreshes call `read`. Stopped after the test. */
-export function createSnapshotCache({ read, clock, log, condition, activity = new Activity(), settings }: Parts) {
+export function createSnapshotCache(parts: Parts) {
+  const { clock, log, settings, activity = new Activity(), call = { currentFailure: null } } = parts;
   const all = { ...SETTINGS, ...settings } as Settings;
   const cached = new CachedSnapshot(clock, all);
-  condition ??= new BankCondition(clock, log);
-  const refresher = new Refresher(cached, new ScriptedSource(read), all, clock, log, activity, condition);
+  const condition = parts.condition ?? new BankCondition(clock, log);
+  const source = new ScriptedSource(parts);
+  const refresher = new Refresher(cached, source, all, clock, log, activity, condition, call);
   onClose(async () => refresher.onApplicationShutdown());
   return { activity, cached, refresher, condition, snapshots: new SnapshotCache(cached, refresher, clock, all) };
 }

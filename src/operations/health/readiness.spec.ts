@@ -58,7 +58,7 @@ class Scene {
       this.counts.refreshes += 1;
       return orAborted(this.onRefresh(), signal);
     };
-    this.snapshots = createSnapshotCache({ read, clock, log }).snapshots;
+    this.snapshots = createSnapshotCache({ read, clock, log, call: this.tokens }).snapshots;
     const { certificate } = healthyFacts;
     const identities = {
       current: { tokens: this.tokens, egress: { clockSkewMs: null, serverCertificateEnds: null } },

@@ -64,7 +64,6 @@ export class SimulatedGateway {
   ) {
     this.#condition = new BankCondition(time, { logger });
     this.#current = this.toIdentity(filesAt(plan, time.trueMs));
-    this.#current.tokens.reportTo(this.#condition);
     const current = () => this.#current;
     const identities = {
       get current() {
@@ -79,7 +78,7 @@ export class SimulatedGateway {
     const cached = new CachedSnapshot(time, settings);
     const { activity } = this;
     const source = new SimulatedSource(accounts, time);
-    const refresher = new Refresher(cached, source, settings, time, { logger }, activity, this.#condition);
+    const refresher = new Refresher(cached, source, settings, time, { logger }, activity, this.#condition, call);
     this.snapshots = new SnapshotCache(cached, refresher, time, settings);
     const drift = { found: [] } as unknown as BankDrift;
     this.status = new GatewayStatus(
@@ -107,7 +106,7 @@ export class SimulatedGateway {
     if (isOf(this.#current)) return;
     if (!isOf(this.#candidate)) this.#candidate = this.toIdentity(files);
     const candidate = this.#candidate as Identity;
-    if (candidate.tokens.waiting) return;
+    if (candidate.tokens.isBackingOff) return;
     try {
       await candidate.tokens.get();
     } catch {
@@ -116,7 +115,6 @@ export class SimulatedGateway {
     }
     if (candidate !== this.#candidate) return;
     [this.#current, this.#candidate, this.refused] = [candidate, null, false];
-    candidate.tokens.reportTo(this.#condition);
     this.activity.emit('identityReplaced');
     this.#condition.succeeded('token');
   }
@@ -129,7 +127,13 @@ export class SimulatedGateway {
     const egress = { get: (request: WireRequest) => this.#call(request, files) };
     const token = { egress, authUrl: settings.BANK_AUTH_URL, material, clock, logger };
     const request = () => this.#oneTokenRequest(() => requestToken(token));
-    return { files, certificate, egress, tokens: new AccessTokenProvider({ clock, logger, activity, request }) };
+    const onOutcome = (error: GatewayError | null) => {
+      if (tokens !== this.#current.tokens) return;
+      if (error) this.#condition.failed('token', error);
+      else this.#condition.succeeded('token');
+    };
+    const tokens = new AccessTokenProvider({ clock, logger, activity, request, onOutcome });
+    return { files, certificate, egress, tokens };
   }
 
   /** Replaces `Egress.get`. */
