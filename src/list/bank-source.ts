@@ -28,21 +28,18 @@ export class BankSource extends SnapshotSource {
     const timeout = AbortSignal.timeout(timeoutMs);
     const limit = AbortSignal.any([timeout, signal]);
     const askedAt = this.clock.now();
-    // a call that ends without a page, such as one without a token, costs no thread
-    let started = null as ListThread | null;
-    const startOnce = () => (started ??= new ListThread());
+    const list = new ListThread();
     try {
       const { complete, pages } = await this.accounts.read(refreshId, limit, (page) =>
-        orAborted(startOnce().takePage(page), limit),
+        orAborted(list.takePage(page), limit),
       );
-      const list = startOnce();
       const size = await orAborted(list.finish(), limit);
       const asOf = new Date(askedAt.wall).toISOString();
       const durationMs = this.clock.since(askedAt);
       return { snapshot: { list, size, askedAt, asOf, durationMs, complete }, pages, source: 'bank' };
     } catch (error) {
       // before the next refresh begins: threads must not pile up
-      await started?.end();
+      await list.end();
       throw timeout.aborted ? tooSlow(timeoutMs) : error;
     }
   }
