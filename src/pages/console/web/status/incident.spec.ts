@@ -325,12 +325,9 @@ Please tell us what is wrong, and when your service will answer again.
   it('the report names the host of the token service, if that is what fails', () => {
     const { token, bank } = failingToken('bank-error', 'bank', 'The token endpoint answered 503.');
     const change = { bank, ...copyUntil('10:14:01') };
-    const hostOf = (own: object) => {
-      const failing = healthWith('degraded', { ...change, token: { ...token, ...own } });
-      return /^Host +(.*)$/m.exec(toReport(incidentOf(failing), failing, NOW))?.[1];
-    };
-    expect(hostOf({ host: 'login.bank.example' })).toBe('login.bank.example');
-    expect(hostOf({})).toBe('api.bank.example');
+    const hostOf = (failing: Health) => /^Host +(.*)$/m.exec(toReport(incidentOf(failing), failing, NOW))?.[1];
+    const ofToken = healthWith('degraded', { ...change, token: { ...token, host: 'login.bank.example' } });
+    expect([hostOf(ofToken), hostOf(health)]).toEqual(['login.bank.example', 'api.bank.example']);
   });
 
   it('the note of an empty copy warns of the list; that of calls that wait names the code that they end with', () => {

@@ -7,10 +7,8 @@ const toUtc = (instant: string | number): string =>
 
 /** The text for the bank's service desk, or the network team: who we are, what was asked and answered, and a request. */
 export function toReport({ cause, request, call }: Incident, health: Health, now: number): string {
-  const { bank, certificate, egress } = health.details;
-  // the token service may have its own host
-  const token = health.details.token as { readonly host?: string | null };
-  const host = (cause.part === 'token' && token.host) || bank.host;
+  const { bank, certificate, egress, token } = health.details;
+  const host = cause.part === 'token' ? token.host : bank.host;
   const since = cause.since === null ? '' : ` since ${toUtc(cause.since)}`;
   const asked = cause.part === 'token' ? 'GET, the access token' : 'GET, the account list';
   const isEmpty = cause.code === 'accounts-emptied';
