@@ -3,6 +3,7 @@ import { GatewayProblem } from '../shared/gateway.js';
 import { toCauseText } from './cause-text.js';
 import { toTimer } from './countdown.js';
 import { copyUntil, FAILING, healthWith, NOW, PROBLEMS } from './health-sample.js';
+import type { Health } from '../shared/health.js';
 import { toGoneIncident, toIncident } from './incident.js';
 import { toPath } from './path.js';
 import { toNote, toReport } from './report.js';
