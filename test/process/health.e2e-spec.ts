@@ -181,6 +181,8 @@ describe('health of a gateway in trouble', () => {
   it('reports a dead proxy at egress, not only at the bank', async () => {
     const sandbox = await start();
     const gateway = await startGateway(sandbox, { EGRESS_PROXY_URL: 'http://127.0.0.1:9' });
+    // waits for the failure, as long as it takes
+    expect((await gateway.get('/api/v1/accounts')).json.code).toBe('proxy-unavailable');
     const { status, headers, json } = await gateway.get('/health');
     expect(status).toBe(503);
     expect(headers['retry-after']).toBe('5');
