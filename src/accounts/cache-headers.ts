@@ -24,7 +24,7 @@ export const afterWait = (served: ServedSnapshot, from: number): ServedSnapshot 
   ageMs: served.ageMs + performance.now() - from,
 });
 
-/** A weak entity tag (RFC 9110 §8.8.3) of an export: one for each snapshot, since each of its rows has the time. */
+/** A weak entity tag (RFC 9110 §8.8.3) of an export: one for each snapshot, because a row of CSV has its time. */
 export function toExportTag(served: ServedSnapshot, key: string): string {
   const { snapshot, stale } = served;
   const parts = [key, snapshot.asOf, snapshot.durationMs, stale, snapshot.complete];
