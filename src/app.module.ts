@@ -22,8 +22,8 @@ import { Log } from './telemetry/log.js';
 import { ProblemsController } from './pages/problems/problems.controller.js';
 import { SandboxControl } from './sandbox/control/sandbox-control.js';
 import { REDIS_WAIT_MS } from './sharing/sharing.module.js';
-import { SnapshotCache } from './snapshot/snapshot-cache.js';
-import { SnapshotModule } from './snapshot/snapshot.module.js';
+import { SnapshotCache } from './cache/snapshot-cache.js';
+import { CacheModule } from './cache/cache.module.js';
 import { MetricsModule } from './operations/metrics/metrics.module.js';
 
 /** Components built by the command line or a test. */
@@ -72,7 +72,7 @@ export class AppModule {
         { module: class PartsModule {}, global: true, providers: parts, exports: parts },
         HttpModule.register(http),
         AccountsModule,
-        SnapshotModule,
+        CacheModule,
         BankModule,
         AuthModule,
         HealthModule,

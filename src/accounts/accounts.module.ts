@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { SnapshotModule } from '../snapshot/snapshot.module.js';
+import { CacheModule } from '../cache/cache.module.js';
 import { AccountsController } from './accounts.controller.js';
 import { BalancesController } from './balances.controller.js';
 import { Downloads } from './downloads.js';
@@ -8,7 +8,7 @@ import { Responder } from './responder.js';
 
 /** The API for internal web apps, answered from the snapshot. */
 @Module({
-  imports: [SnapshotModule],
+  imports: [CacheModule],
   controllers: [AccountsController, BalancesController],
   providers: [Downloads, EncodedResponses, Responder],
 })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ServedSnapshot } from '../snapshot/snapshot-cache.js';
+import type { ServedSnapshot } from '../cache/snapshot-cache.js';
 
 /**
  * The headers that describe the age of a response (docs/api.md#headers). `Age` is in whole seconds.

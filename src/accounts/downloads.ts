@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../errors/gateway-error.js';
-import type { Snapshot } from '../list/snapshot.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
 import { orAborted, within } from '../time/deadline.js';
 
 const LIMITS = {

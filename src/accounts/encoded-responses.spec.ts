@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { account, LocalList, snapshotOf } from '../../test/support/sample-snapshots.js';
 import { until } from '../../test/support/until.js';
 import type { Question } from '../list/questions.js';
-import type { ServedSnapshot } from '../snapshot/snapshot-cache.js';
+import type { ServedSnapshot } from '../cache/snapshot-cache.js';
 import { EncodedResponses } from './encoded-responses.js';
 
 const MB = 1024 * 1024;

@@ -3,10 +3,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import type { Question, SnapshotFacts } from '../list/questions.js';
-import type { Snapshot } from '../list/snapshot.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
 import { compress, MIN_COMPRESSED_BYTES, type Compression, type Encoding } from '../representation/negotiation.js';
-import { expiresAt } from '../snapshot/cached-snapshot.js';
-import type { ServedSnapshot } from '../snapshot/snapshot-cache.js';
+import { expiresAt } from '../cache/cached-snapshot.js';
+import type { ServedSnapshot } from '../cache/snapshot-cache.js';
 import { Settings } from '../config/settings.js';
 import { SharedWork } from './shared-work.js';
 

@@ -6,8 +6,8 @@ import { NoToken } from '../auth/authorized-call.js';
 import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { AccountReader } from './account-reader.js';
-import type { BankAccount } from './account-fields.js';
-import { readPage } from './read-page.js';
+import type { BankAccount } from '../list/account-fields.js';
+import { readPage } from '../list/read-page.js';
 import type { ListOutcome } from './paging.js';
 
 interface Row {

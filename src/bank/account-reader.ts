@@ -8,7 +8,7 @@ import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { Log } from '../telemetry/log.js';
 import { BankDrift } from './bank-drift.js';
-import type { PageFacts } from './read-page.js';
+import type { PageFacts } from '../list/read-page.js';
 import { Paging, type ListOutcome } from './paging.js';
 
 /** Path of the account list below {base_url} (docs/bank.md#account-list). */

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Log } from '../telemetry/log.js';
-import { keyOf, MAX_DRIFT, type Drift } from './find-drift.js';
+import { keyOf, MAX_DRIFT, type Drift } from '../list/find-drift.js';
 
 /** Drift found since the start (docs/bank.md#drift): each is logged once, at most 50. It changes no status. */
 @Injectable()

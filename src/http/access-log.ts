@@ -4,7 +4,7 @@ import type { Level, Logger } from 'pino';
 import type { Activity } from '../telemetry/activity.js';
 import '../telemetry/request-fields.js';
 import type { GatewayError } from '../errors/gateway-error.js';
-import { hasManyDigits } from '../telemetry/many-digits.js';
+import { hasManyDigits } from '../errors/many-digits.js';
 import { endRequestSpan, startRequestSpan } from '../telemetry/spans.js';
 import type { Connections } from './connections.js';
 import { isProbe } from './request-path.js';

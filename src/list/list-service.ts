@@ -1,4 +1,4 @@
-import { readPage, type PageFacts } from '../bank/read-page.js';
+import { readPage, type PageFacts } from './read-page.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { AccountListBuilder } from './account-list-builder.js';
 import type { AccountList } from './account-list.js';

@@ -4,9 +4,14 @@ import { basename, dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
-import { ListEnded } from '../list/list-thread.js';
-import type { Snapshot } from '../list/snapshot.js';
-import { SnapshotSource, type ReadSnapshot, type RefreshRequest, type SharingStatus } from '../list/snapshot-source.js';
+import { ListEnded } from '../snapshot/list-thread.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
+import {
+  SnapshotSource,
+  type ReadSnapshot,
+  type RefreshRequest,
+  type SharingStatus,
+} from '../snapshot/snapshot-source.js';
 import { later, type Clock } from '../time/clock.js';
 import { HEADER_BYTES, open, readHeader, Refused, seal, type Group } from './sealing.js';
 import { toSnapshot } from './stored-snapshot.js';

@@ -2,7 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
-import { SnapshotSource, type ReadSnapshot, type RefreshRequest, type SharingStatus } from '../list/snapshot-source.js';
+import {
+  SnapshotSource,
+  type ReadSnapshot,
+  type RefreshRequest,
+  type SharingStatus,
+} from '../snapshot/snapshot-source.js';
 import { later, type Clock, type Instant } from '../time/clock.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 import { RedisConnection, RedisFailure, type RedisSettings } from './redis-connection.js';

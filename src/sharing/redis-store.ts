@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.js';
-import type { Snapshot } from '../list/snapshot.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
 import type { Clock, Instant } from '../time/clock.js';
 import {
   CLOCK_TRUSTED_WITHIN_MS,

@@ -3,9 +3,9 @@ import { AuthModule } from '../auth/auth.module.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { Settings } from '../config/settings.js';
 import { readSnapshotKey } from '../config/small-file.js';
-import { BankSource } from '../list/bank-source.js';
-import { ListModule } from '../list/list.module.js';
-import { SnapshotSource } from '../list/snapshot-source.js';
+import { BankSource } from '../snapshot/bank-source.js';
+import { SnapshotModule } from '../snapshot/snapshot.module.js';
+import { SnapshotSource } from '../snapshot/snapshot-source.js';
 import { Log } from '../telemetry/log.js';
 import { Clock } from '../time/clock.js';
 
@@ -14,7 +14,7 @@ export const REDIS_WAIT_MS = Symbol('REDIS_WAIT_MS');
 
 /** The source of snapshots as it is configured: the bank, shared through Redis, kept in a file (docs/fleet.md). */
 @Module({
-  imports: [AuthModule, ListModule],
+  imports: [AuthModule, SnapshotModule],
   providers: [
     {
       provide: SnapshotSource,

@@ -1,5 +1,5 @@
-import { ListThread } from '../list/list-thread.js';
-import type { Snapshot } from '../list/snapshot.js';
+import { ListThread } from '../snapshot/list-thread.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
 import type { Instant } from '../time/clock.js';
 import { Refused, type Opened } from './sealing.js';
 

@@ -1,14 +1,11 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '../auth/auth.module.js';
-import { SharingModule } from '../sharing/sharing.module.js';
-import { CachedSnapshot } from './cached-snapshot.js';
-import { Refresher } from './refresher.js';
-import { SnapshotCache } from './snapshot-cache.js';
+import { BankModule } from '../bank/bank.module.js';
+import { BankSource } from './bank-source.js';
 
-/** The cached snapshot and its refreshes. */
+/** Snapshots of the bank's accounts, each in a thread that answers questions about it. */
 @Module({
-  imports: [AuthModule, SharingModule],
-  providers: [CachedSnapshot, Refresher, SnapshotCache],
-  exports: [SnapshotCache],
+  imports: [BankModule],
+  providers: [BankSource],
+  exports: [BankSource],
 })
 export class SnapshotModule {}

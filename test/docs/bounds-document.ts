@@ -82,14 +82,14 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/auth/request-token.spec.ts',
     ],
     [
-      'texts {bank/account-fields MAX_TEXT}, ids {bank/account-fields MAX_ID}, currencies {bank/account-fields MAX_CURRENCY} characters (UTF-16 units: an emoji is 2); numbers {bank/account-fields MAX_DIGITS} digits',
+      'texts {list/account-fields MAX_TEXT}, ids {list/account-fields MAX_ID}, currencies {list/account-fields MAX_CURRENCY} characters (UTF-16 units: an emoji is 2); numbers {list/account-fields MAX_DIGITS} digits',
       '`bank-response-invalid`, with the path',
-      'src/bank/account-fields.spec.ts',
+      'src/list/account-fields.spec.ts',
     ],
     [
-      'balances, identifiers and IBANs of an account: {bank/account-fields MAX_ENTRIES} each',
+      'balances, identifiers and IBANs of an account: {list/account-fields MAX_ENTRIES} each',
       '`bank-response-invalid`, with the path',
-      'src/bank/account-fields.spec.ts',
+      'src/list/account-fields.spec.ts',
     ],
     ['{bank/account-reader MAX_PAGES} pages', '`bank-response-invalid`', 'src/bank/account-reader.spec.ts'],
     [
@@ -98,11 +98,11 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/list/account-list.spec.ts',
     ],
     [
-      'heap of the list thread: {list/list-thread MAX_HEAP_MB MB of}',
+      'heap of the list thread: {snapshot/list-thread MAX_HEAP_MB MB of}',
       '`bank-response-invalid`',
-      'src/list/list-thread.spec.ts',
+      'src/snapshot/list-thread.spec.ts',
     ],
-    ['nesting: any depth', 'no stack overflow', 'src/bank/quote-numbers.spec.ts'],
+    ['nesting: any depth', 'no stack overflow', 'src/list/quote-numbers.spec.ts'],
     ['{list/sort COLLATED_LENGTH} characters of a name are collated', 'by code units', 'src/list/account-list.spec.ts'],
     [
       '`BANK_MAX_CONCURRENT_REQUESTS` calls in flight; one refresh, one token request',
@@ -117,7 +117,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       '{auth/request-token DEFAULT_LIFETIME_SECONDS} s; {time/back-off RETRY_AFTER_MAX_MS s}',
       'src/time/back-off.spec.ts',
     ],
-    ['drift: {bank/find-drift MAX_DRIFT} entries', 'not listed', 'src/bank/find-drift.spec.ts'],
+    ['drift: {list/find-drift MAX_DRIFT} entries', 'not listed', 'src/list/find-drift.spec.ts'],
   ],
   Files: [
     [

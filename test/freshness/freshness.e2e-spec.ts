@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SnapshotCache } from '../../src/snapshot/snapshot-cache.js';
+import { SnapshotCache } from '../../src/cache/snapshot-cache.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { askInTime } from '../support/common-conditions.js';
 import { type Answer, startGateway } from '../support/gateway.js';

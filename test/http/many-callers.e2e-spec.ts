@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { SnapshotCache } from '../../src/snapshot/snapshot-cache.js';
+import { SnapshotCache } from '../../src/cache/snapshot-cache.js';
 import { holdAccounts } from '../support/bank-for-file.js';
 import { connectionsOf, expectCommonConditions, faultOf } from '../support/common-conditions.js';
 import { startGateway } from '../support/gateway.js';

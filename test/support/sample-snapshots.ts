@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { readBankAccount } from '../../src/bank/account-fields.js';
+import { readBankAccount } from '../../src/list/account-fields.js';
 import { toAccount, type Account, type Balance } from '../../src/list/account.js';
 import { AccountListBuilder } from '../../src/list/account-list-builder.js';
 import type { AccountList } from '../../src/list/account-list.js';
@@ -7,7 +7,7 @@ import type { GatewayError } from '../../src/errors/gateway-error.js';
 import { ListService } from '../../src/list/list-service.js';
 import type { ListPage } from '../../src/bank/account-reader.js';
 import type { Export, Question, SnapshotFacts } from '../../src/list/questions.js';
-import type { Snapshot } from '../../src/list/snapshot.js';
+import type { Snapshot } from '../../src/snapshot/snapshot.js';
 import type { Instant } from '../../src/time/clock.js';
 
 export const balance = (change: Partial<Balance> = {}): Balance => ({

@@ -2,10 +2,10 @@ import type { AuthorizedCall } from '../../src/auth/authorized-call.js';
 import { BankCondition } from '../../src/auth/bank-condition.js';
 import type { Settings } from '../../src/config/settings.js';
 import type { Log } from '../../src/telemetry/log.js';
-import { CachedSnapshot } from '../../src/snapshot/cached-snapshot.js';
-import { Refresher } from '../../src/snapshot/refresher.js';
-import { SnapshotCache } from '../../src/snapshot/snapshot-cache.js';
-import { SnapshotSource, type ReadSnapshot, type RefreshRequest } from '../../src/list/snapshot-source.js';
+import { CachedSnapshot } from '../../src/cache/cached-snapshot.js';
+import { Refresher } from '../../src/cache/refresher.js';
+import { SnapshotCache } from '../../src/cache/snapshot-cache.js';
+import { SnapshotSource, type ReadSnapshot, type RefreshRequest } from '../../src/snapshot/snapshot-source.js';
 import { Activity } from '../../src/telemetry/activity.js';
 import type { Clock } from '../../src/time/clock.js';
 import { onClose } from './closing.js';
@@ -49,7 +49,7 @@ class ScriptedSource extends SnapshotSource {
   }
 }
 
-/** A cache as SnapshotModule creates it, whose refreshes call `read`. Stopped after the test. */
+/** A cache as CacheModule creates it, whose refreshes call `read`. Stopped after the test. */
 export function createSnapshotCache(parts: Parts) {
   const { clock, log, settings, activity = new Activity(), call = { currentFailure: null } } = parts;
   const all = { ...SETTINGS, ...settings } as Settings;

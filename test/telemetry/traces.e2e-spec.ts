@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { SnapshotCache } from '../../src/snapshot/snapshot-cache.js';
+import { SnapshotCache } from '../../src/cache/snapshot-cache.js';
 import { startTracing, type Tracing } from '../../src/telemetry/tracing.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { expectNoSecret, secretsOf } from '../support/common-conditions.js';

@@ -5,8 +5,8 @@ import { IdentityHolder } from '../../auth/identity-holder.js';
 import { BankDrift } from '../../bank/bank-drift.js';
 import { Shutdown } from '../../http/shutdown.js';
 import { ListenerCertificate } from '../../http/listener-certificate.js';
-import { SnapshotSource, type SharingStatus } from '../../list/snapshot-source.js';
-import { SnapshotCache } from '../../snapshot/snapshot-cache.js';
+import { SnapshotSource, type SharingStatus } from '../../snapshot/snapshot-source.js';
+import { SnapshotCache } from '../../cache/snapshot-cache.js';
 import { Clock } from '../../time/clock.js';
 
 /** The state of every component at one moment. */

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
-import { SnapshotModule } from '../../snapshot/snapshot.module.js';
+import { CacheModule } from '../../cache/cache.module.js';
 import { AuthModule } from '../../auth/auth.module.js';
 import { SharingModule } from '../../sharing/sharing.module.js';
 import { BankModule } from '../../bank/bank.module.js';
@@ -11,7 +11,7 @@ import { Readiness } from './readiness.js';
 
 @Module({
   // a failed check is an answer, not an event: what failed was logged when it did
-  imports: [TerminusModule.forRoot({ logger: false }), SnapshotModule, BankModule, AuthModule, SharingModule],
+  imports: [TerminusModule.forRoot({ logger: false }), CacheModule, BankModule, AuthModule, SharingModule],
   controllers: [HealthController],
   providers: [GatewayStatus, Readiness, HealthReport],
   exports: [GatewayStatus],

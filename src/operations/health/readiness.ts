@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IdentityHolder } from '../../auth/identity-holder.js';
-import { SnapshotCache } from '../../snapshot/snapshot-cache.js';
+import { SnapshotCache } from '../../cache/snapshot-cache.js';
 import { within } from '../../time/deadline.js';
 import { GatewayStatus, type GatewayFacts } from './gateway-status.js';
 import { isReady } from './judge-health.js';

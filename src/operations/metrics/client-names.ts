@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestEnded } from '../../telemetry/activity.js';
-import { hasManyDigits } from '../../telemetry/many-digits.js';
+import { hasManyDigits } from '../../errors/many-digits.js';
 
 const MAX_NAMES = 50;
 const NAME = /^[A-Za-z0-9._-]{1,40}$/;

@@ -2,7 +2,7 @@ import { toFailureSeries } from '../../../src/operations/health/failure-series.j
 import { isReady } from '../../../src/operations/health/judge-health.js';
 import { toGatewayError } from '../../../src/errors/gateway-error.js';
 import { PROBLEMS, type Owner, type ProblemCode } from '../../../src/errors/problem-table.js';
-import { ANY, type Freshness } from '../../../src/snapshot/freshness.js';
+import { ANY, type Freshness } from '../../../src/cache/freshness.js';
 import { Alerts, SCRAPE_EVERY_MS } from './alerts.js';
 import { planMonth, toDraw, toLocal, toTime } from './odd-days.js';
 import { SimulatedGateway } from './simulated-gateway.js';

@@ -1,5 +1,5 @@
-// npm run check:rooms: fails on imports that run up the order of the rooms, and on circles among folders, type imports included.
-// At each depth, the folders beside each other must not import each other in a circle; the files of a folder count as one of them.
+// npm run check:layers: fails on imports that run up the order of the layers, on imports of list/ (a thread) but errors/, and on
+// circles among folders and among files, type imports included. At each depth, sibling folders must not import each other in a circle.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
 const IMPORT = /(?:\bfrom\s+|\bimport\s*\(?\s*)'(\.[^']+)'/g;
 
-/** A room imports only those after it. */
+/** A layer is a folder of src/. It imports only those after it. */
 const ORDER = [
   'main.ts',
   'cli',
@@ -17,9 +17,9 @@ const ORDER = [
   'accounts',
   'http',
   'pages',
-  'snapshot',
+  'cache',
   'sharing',
-  'list',
+  'snapshot',
   'bank',
   'auth',
   'egress',
@@ -27,6 +27,7 @@ const ORDER = [
   'representation',
   'telemetry',
   'time',
+  'list',
   'errors',
   'config',
 ];
@@ -45,20 +46,27 @@ const imports = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
       .filter(({ to }) => !to.startsWith('..')),
   );
 
-const upward = imports.filter(({ from, to }) => placeOf(to) < placeOf(from));
+const upward = imports.filter(({ from, to }) => layerOf(to) < layerOf(from));
 for (const { from, to } of upward) process.stdout.write(`Up the order: ${from} imports ${to}\n`);
 
-const circles = foldersOf(imports).flatMap((folder) => circlesIn(folder));
-for (const lines of circles) process.stdout.write(`${lines}\n`);
-process.stdout.write(`${circles.length} circles among the folders of src, ${upward.length} imports up the order\n`);
-if (circles.length > 0 || upward.length > 0) process.exitCode = 1;
+// the list thread must not reach a clock, a log, a socket or the settings
+const fromList = imports.filter(({ from, to }) => from.startsWith('list/') && !/^(?:list|errors)\//.test(to));
+for (const { from, to } of fromList) process.stdout.write(`Out of the list thread: ${from} imports ${to}\n`);
 
-/** The place of a file's room in the order. */
-function placeOf(file: string): number {
-  const [room = ''] = file.replace(/\.js$/, '.ts').split('/');
-  const place = ORDER.indexOf(room);
-  if (place === -1) throw new Error(`${room} is not in ORDER (config/checks/rooms.ts)`);
-  return place;
+const circles = [...foldersOf(imports).flatMap((folder) => circlesIn(folder)), ...circlesOfFiles()];
+for (const lines of circles) process.stdout.write(`${lines}\n`);
+process.stdout.write(
+  `${circles.length} circles among folders and files of src, ${upward.length} imports up the order, ` +
+    `${fromList.length} out of the list thread\n`,
+);
+if (circles.length + upward.length + fromList.length > 0) process.exitCode = 1;
+
+/** The index of a file's layer in the order. */
+function layerOf(file: string): number {
+  const [name = ''] = file.replace(/\.js$/, '.ts').split('/');
+  const layer = ORDER.indexOf(name);
+  if (layer === -1) throw new Error(`${name} is not in ORDER (config/checks/layers.ts)`);
+  return layer;
 }
 
 /** Every folder with files, src itself as "". */
@@ -96,6 +104,25 @@ function circlesIn(folder: string): string[] {
     .sort(([, a], [, b]) => a.length - b.length)
     .flatMap(([arrow, files]) => [`  ${arrow}`, ...files.map(({ from, to }) => `    ${from} imports ${to}`)]);
   return [[`A circle in src/${folder}:`, ...lines].join('\n')];
+}
+
+/** Each group of files that import each other in a circle. */
+function circlesOfFiles(): string[] {
+  const next = new Map<string, Set<string>>();
+  for (const { from, to } of imports) {
+    const file = to.replace(/\.js(x?)$/, '.ts$1');
+    next.set(from, (next.get(from) ?? new Set()).add(file));
+  }
+  const reachable = new Map([...next.keys()].map((file) => [file, reachableFrom(file, next)]));
+  const grouped = new Set<string>();
+  return [...next.keys()].flatMap((file) => {
+    if (grouped.has(file) || reachable.get(file)?.has(file) !== true) return [];
+    const group = [...next.keys()].filter(
+      (other) => reachable.get(file)?.has(other) === true && reachable.get(other)?.has(file) === true,
+    );
+    for (const other of group) grouped.add(other);
+    return [`A circle of files: ${group.join(', ')}`];
+  });
 }
 
 /** The member of `folder` that holds a file: one of its folders, or `.` for its own files. Files of src count one by one. */

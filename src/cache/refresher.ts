@@ -12,8 +12,8 @@ import { BackOff } from '../time/back-off.js';
 import { Clock, type Instant } from '../time/clock.js';
 import { CachedSnapshot } from './cached-snapshot.js';
 import { acceptsCopy, type Freshness, type FreshnessLimits } from './freshness.js';
-import type { Snapshot } from '../list/snapshot.js';
-import { SnapshotSource, type ReadSnapshot, type RefreshRequest } from '../list/snapshot-source.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
+import { SnapshotSource, type ReadSnapshot, type RefreshRequest } from '../snapshot/snapshot-source.js';
 
 export interface Refresh {
   readonly id: string;

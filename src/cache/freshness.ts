@@ -1,5 +1,5 @@
 import type { Settings } from '../config/settings.js';
-import type { StoredCopy } from '../list/snapshot-source.js';
+import type { StoredCopy } from '../snapshot/snapshot-source.js';
 
 /** Freshness that a caller asks for through Cache-Control (RFC 9111 §5.2.1, docs/api.md#freshness). */
 export interface Freshness {

@@ -8,7 +8,7 @@ import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 import { CachedSnapshot } from './cached-snapshot.js';
 import { allowsStale, ANY, maxAgeWithoutRefreshMs, maxLeadMs, satisfies, type Freshness } from './freshness.js';
 import { Refresher } from './refresher.js';
-import type { Snapshot } from '../list/snapshot.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
 
 /** A snapshot as it is served to one caller. */
 export interface ServedSnapshot {

@@ -1,4 +1,4 @@
-import { hasManyDigits } from '../telemetry/many-digits.js';
+import { hasManyDigits } from '../errors/many-digits.js';
 import { ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS, type Fields } from './account-fields.js';
 
 /** A difference from the account that we know; contains a value only for a word of an open list. */

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { ListPage } from '../bank/account-reader.js';
-import type { PageFacts } from '../bank/read-page.js';
+import type { PageFacts } from '../list/read-page.js';
 import { builtFile } from '../config/built-file.js';
 import { GatewayError } from '../errors/gateway-error.js';
-import type { ListService } from './list-service.js';
-import type { ListCall, ListMethod, ListReply } from './list.worker.js';
-import type { Answer, Export, Question, SnapshotFacts } from './questions.js';
+import type { ListService } from '../list/list-service.js';
+import type { ListCall, ListMethod, ListReply } from '../list/list.worker.js';
+import type { Answer, Export, Question, SnapshotFacts } from '../list/questions.js';
 
 /** Heap limit, MB. A list that exceeds it ends the thread, not the process. */
 const MAX_HEAP_MB = 1024;

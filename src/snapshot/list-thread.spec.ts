@@ -4,7 +4,7 @@ import { refusalOf } from '../../test/support/refusal-of.js';
 import { account } from '../../test/support/sample-snapshots.js';
 import { until } from '../../test/support/until.js';
 import { ListEnded, ListThread } from './list-thread.js';
-import type { Question } from './questions.js';
+import type { Question } from '../list/questions.js';
 
 const FACTS = { asOf: '2026-11-21T08:00:00.000Z', expiresAt: '2026-11-21T08:05:00.000Z', stale: false, complete: true };
 const SELECTION = { filters: {}, sort: 'name' } as const;

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 import { Clock } from '../time/clock.js';
 import { maxCachedAgeMs, type Freshness, type FreshnessLimits } from './freshness.js';
-import type { Snapshot } from '../list/snapshot.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
 
 /** The one cached snapshot: never replaced by an older one, never served past its maximum age. */
 @Injectable()

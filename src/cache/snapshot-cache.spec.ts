@@ -14,7 +14,7 @@ import { ANY, type Freshness } from './freshness.js';
 import { account, snapshotOf, type LocalList } from '../../test/support/sample-snapshots.js';
 import { createSnapshotCache } from '../../test/support/snapshot-cache.js';
 import type { SnapshotCache } from './snapshot-cache.js';
-import type { ReadSnapshot, RefreshRequest } from '../list/snapshot-source.js';
+import type { ReadSnapshot, RefreshRequest } from '../snapshot/snapshot-source.js';
 
 const FRESH_MS = 10_000;
 const MAX_AGE_MS = 300_000;

@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { SharingModule } from '../sharing/sharing.module.js';
+import { CachedSnapshot } from './cached-snapshot.js';
+import { Refresher } from './refresher.js';
+import { SnapshotCache } from './snapshot-cache.js';
+
+/** The cached snapshot and its refreshes. */
+@Module({
+  imports: [AuthModule, SharingModule],
+  providers: [CachedSnapshot, Refresher, SnapshotCache],
+  exports: [SnapshotCache],
+})
+export class CacheModule {}
