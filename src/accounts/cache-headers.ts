@@ -7,10 +7,12 @@ import type { ServedSnapshot } from '../cache/snapshot-cache.js';
  */
 export function toCacheHeaders(served: ServedSnapshot, freshMs: number): Record<string, string> {
   const { snapshot, ageMs, stale } = served;
-  const leftSeconds = Math.floor((freshMs - ageMs) / 1000);
+  const untilOld = Math.floor((freshMs - ageMs) / 1000);
+  // a copy of an earlier run is stale however young it is
+  const leftSeconds = stale ? Math.min(0, untilOld) : untilOld;
   return {
     age: String(Math.floor(ageMs / 1000)),
-    'cache-control': `private, max-age=${stale ? 0 : Math.max(0, leftSeconds)}`,
+    'cache-control': `private, max-age=${Math.max(0, leftSeconds)}`,
     'cache-status': toCacheStatus(served, leftSeconds),
     'snapshot-as-of': snapshot.asOf,
     'snapshot-stale': String(stale),

@@ -6,7 +6,7 @@ import { GatewayError } from '../errors/gateway-error.js';
 import { ListEnded } from '../snapshot/list-thread.js';
 import type { Export, Question } from '../list/questions.js';
 import { compressStream, toEncoding, type Encoding } from '../representation/negotiation.js';
-import { readCacheDirectives } from '../cache/freshness.js';
+import { readCacheDirectives, toFreshMs } from '../cache/freshness.js';
 import { CallerLeft, SnapshotCache, type ServedSnapshot } from '../cache/snapshot-cache.js';
 import '../telemetry/request-fields.js';
 import { afterWait, matchesTag, toCacheHeaders, toExportTag } from './cache-headers.js';
@@ -33,7 +33,7 @@ export class Responder {
     private readonly downloads: Downloads,
     private readonly settings: Settings,
   ) {
-    this.#freshMs = Math.min(settings.SNAPSHOT_FRESH_MS, settings.SNAPSHOT_MAX_AGE_MS);
+    this.#freshMs = toFreshMs(settings);
     this.#deadlineMs = settings.REQUEST_DEADLINE_MS;
   }
 
@@ -158,7 +158,6 @@ export class Responder {
     });
   }
 
-  /** @throws GatewayError not-cached */
   #serveCached(request: FastifyRequest): ServedSnapshot | null {
     const served = this.snapshots.getCached(readCacheDirectives(request.headers['cache-control']));
     if (served) noteCache(request, served);

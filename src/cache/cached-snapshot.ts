@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 import { Clock } from '../time/clock.js';
-import { maxCachedAgeMs, type Freshness, type FreshnessLimits } from './freshness.js';
+import { maxCachedAgeMs, toFreshMs, type Freshness, type FreshnessLimits } from './freshness.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 
 /** The one cached snapshot: never replaced by an older one, never served past its maximum age. */
@@ -10,7 +10,6 @@ export class CachedSnapshot {
   #snapshot: Snapshot | null = null;
   #isRestored = false;
   #listedAccounts = false;
-  #emptyAccepted = false;
 
   constructor(
     private readonly clock: Clock,
@@ -28,7 +27,7 @@ export class CachedSnapshot {
   }
 
   get isFresh(): boolean {
-    return !this.#isRestored && this.ageMs <= Math.min(this.limits.SNAPSHOT_FRESH_MS, this.limits.SNAPSHOT_MAX_AGE_MS);
+    return !this.#isRestored && this.ageMs <= toFreshMs(this.limits);
   }
 
   /** True for a copy of an earlier run, until a refresh has succeeded. */
@@ -39,11 +38,6 @@ export class CachedSnapshot {
   /** True when the last refresh listed no accounts and an earlier one had some. */
   get isEmptied(): boolean {
     return this.#listedAccounts && this.snapshot?.size === 0;
-  }
-
-  /** True when an operator has accepted that the list is empty. */
-  get emptyAccepted(): boolean {
-    return this.#emptyAccepted;
   }
 
   /** The snapshot, unless it is past its maximum age. */
@@ -71,10 +65,7 @@ export class CachedSnapshot {
       return cached;
     }
     this.drop();
-    if (newer.size > 0) {
-      this.#listedAccounts = true;
-      this.#emptyAccepted = false;
-    }
+    this.#listedAccounts ||= newer.size > 0;
     this.#snapshot = newer;
     return newer;
   }
@@ -95,13 +86,6 @@ export class CachedSnapshot {
   /** Ends the thread of the list when the process stops. */
   async end(): Promise<void> {
     await this.#snapshot?.list.end();
-  }
-
-  /** Accepts an empty list as correct, until accounts are listed again. */
-  acceptEmptied(): void {
-    if (this.snapshot?.size !== 0) return;
-    this.#listedAccounts = false;
-    this.#emptyAccepted = true;
   }
 
   #ageOf({ askedAt }: Snapshot): number {

@@ -1,44 +1,48 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  ANY,
-  maxAgeWithoutRefreshMs,
-  maxCachedAgeMs,
-  maxLeadMs,
-  readCacheDirectives,
-  satisfies,
-  type Freshness,
-} from './freshness.js';
+import { acceptsCopy, ANY, maxCachedAgeMs, NOW, readCacheDirectives, satisfies, type Freshness } from './freshness.js';
 
 const LIMITS = { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 300_000 };
-const NO_CACHE: Freshness = { ...ANY, noCache: true };
-const maxAge = (seconds: number): Freshness => ({ ...ANY, maxAge: seconds });
+const within = (maxAgeMs: number, maxStaleAgeMs = maxAgeMs): Freshness => ({ noCache: false, maxAgeMs, maxStaleAgeMs });
 
 describe('Cache-Control of a request', () => {
   it.each([
-    ['no-cache', { ...ANY, noCache: true }],
-    ['No-Cache', { ...ANY, noCache: true }],
-    ['max-age=5', { ...ANY, maxAge: 5 }],
-    ['max-age=0', { ...ANY, maxAge: 0 }],
-    ['MAX-AGE="7"', { ...ANY, maxAge: 7 }],
-    ['only-if-cached', { ...ANY, onlyIfCached: true }],
-    [' no-cache ,max-age=5,  only-if-cached', { noCache: true, maxAge: 5, onlyIfCached: true }],
-    ['no-store, no-cache', { ...ANY, noCache: true }],
-    ['max-age=9999999999999999', { ...ANY, maxAge: 1e16 }],
+    ['no-cache', NOW],
+    ['No-Cache', NOW],
+    ['max-age=0', NOW],
+    ['max-age="0"', NOW],
+    [' no-store ,max-age=5,  no-cache', NOW],
+    ['no-cache, max-stale', NOW],
+    ['max-age=0, max-stale', NOW],
+    ['max-age=5', within(5000)],
+    ['MAX-AGE="7"', within(7000)],
+    ['max-age=5, max-age=259200', within(5000)],
+    ['max-age=9999999999999999', within(1e19)],
+    ['max-age=5, max-stale', within(5000, Infinity)],
+    ['max-stale=60, max-age=5', within(5000, 65_000)],
   ])('%j', (header, expected) => {
     expect(readCacheDirectives(header)).toEqual(expected);
   });
 
-  it.each([undefined, '', 'no-store', 'no-transform', 'max-stale=60', 'nocache', 'x-max-age=5', 'no-cached'])(
-    '%j has no effect',
-    (header) => {
-      expect(readCacheDirectives(header)).toEqual(ANY);
-    },
-  );
+  it.each([
+    undefined,
+    '',
+    'no-store',
+    'no-transform',
+    'only-if-cached',
+    'max-stale',
+    'max-stale=60',
+    'min-fresh=5',
+    'nocache',
+    'x-max-age=5',
+    'no-cached',
+  ])('%j has no effect', (header) => {
+    expect(readCacheDirectives(header)).toEqual(ANY);
+  });
 
-  it.each(['max-age', 'max-age=', 'max-age=-1', 'max-age=1.5', 'max-age=abc'])(
+  it.each(['max-age', 'max-age=', 'max-age=-1', 'max-age=1.5', 'max-age=abc', 'max-age="5'])(
     '%j is invalid and counts as 0',
     (header) => {
-      expect(readCacheDirectives(header).maxAge).toBe(0);
+      expect(readCacheDirectives(header)).toEqual(NOW);
     },
   );
 });
@@ -46,31 +50,17 @@ describe('Cache-Control of a request', () => {
 describe('the maximum age of a copy that is served without a refresh', () => {
   it.each<[string, Freshness, durationMs: number, ageMs: number]>([
     ['is SNAPSHOT_FRESH_MS without Cache-Control', ANY, 0, 10_000],
-    ['is a second with no-cache', NO_CACHE, 0, 1000],
-    ['is the duration of a slow refresh with no-cache', NO_CACHE, 3000, 3000],
-    ['is max-age if that is smaller', maxAge(5), 0, 5000],
-    ['is SNAPSHOT_FRESH_MS if max-age is larger', maxAge(3600), 0, 10_000],
+    ['is a second with no-cache', NOW, 0, 1000],
+    ['is the duration of a slow refresh with no-cache', NOW, 3000, 3000],
+    ['is max-age if that is smaller', within(5000), 0, 5000],
+    ['is SNAPSHOT_FRESH_MS if max-age is larger', within(3_600_000), 0, 10_000],
   ])('%s', (_name, wanted, durationMs, ageMs) => {
     expect(maxCachedAgeMs(wanted, durationMs, LIMITS)).toBe(ageMs);
   });
 
   it('is never more than SNAPSHOT_MAX_AGE_MS', () => {
     const limits = { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 500 };
-    expect([ANY, NO_CACHE, maxAge(5)].map((wanted) => maxCachedAgeMs(wanted, 3000, limits))).toEqual([500, 500, 500]);
-  });
-
-  it('is set by the caller alone with only-if-cached', () => {
-    expect([ANY, NO_CACHE, maxAge(5)].map((wanted) => maxAgeWithoutRefreshMs(wanted, 3000))).toEqual([
-      Infinity,
-      3000,
-      5000,
-    ]);
-  });
-});
-
-describe('a refresh in flight', () => {
-  it('is joined if it began at most max-age ago', () => {
-    expect([maxAge(5), maxAge(0), NO_CACHE, ANY].map(maxLeadMs)).toEqual([5000, 0, Infinity, Infinity]);
+    expect([ANY, NOW, within(5000)].map((wanted) => maxCachedAgeMs(wanted, 3000, limits))).toEqual([500, 500, 500]);
   });
 });
 
@@ -81,19 +71,30 @@ describe('the result of a refresh', () => {
     [ANY, 300_001, 20, false],
     // a slow refresh is fresh for the callers who waited for it
     [ANY, 400_000, 400_000, true],
-    [NO_CACHE, 1000, 20, true],
-    [NO_CACHE, 1001, 20, false],
-    [NO_CACHE, 3000, 3000, true],
-    [maxAge(0), -5, 20, true],
-    [maxAge(0), 0, 20, true],
-    [maxAge(0), 1, 20, false],
-    [maxAge(5), 5000, 20, true],
-    [maxAge(5), 5001, 20, false],
-    [maxAge(5), 5001, 9000, false],
+    [NOW, 1000, 20, true],
+    [NOW, 1001, 20, false],
+    [NOW, 3000, 3000, true],
+    [within(5000), 5000, 20, true],
+    [within(5000), 5001, 20, false],
+    [within(5000), 5001, 9000, false],
+    [within(259_200_000), 300_001, 20, false],
   ])(
     'for %j, begun %i ms before the request and taking %i ms, satisfies the caller: %p',
     (wanted, leadMs, durationMs, expected) => {
       expect(satisfies(wanted, leadMs, durationMs, LIMITS)).toBe(expected);
     },
   );
+});
+
+describe('a copy of another instance', () => {
+  it.each<[Freshness, leadMs: number, isAwaited: boolean, expected: boolean]>([
+    [ANY, 10_000, false, true],
+    [ANY, 10_001, false, false],
+    [ANY, 10_001, true, true],
+    [within(5000), 5001, true, false],
+    [NOW, 1001, false, false],
+    [NOW, 1001, true, true],
+  ])('for %j, begun %i ms before the request, awaited: %p, is accepted: %p', (wanted, leadMs, isAwaited, expected) => {
+    expect(acceptsCopy(wanted, { leadMs, durationMs: 0, isAwaited }, LIMITS)).toBe(expected);
+  });
 });

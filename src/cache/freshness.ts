@@ -3,55 +3,49 @@ import type { StoredCopy } from '../snapshot/snapshot-source.js';
 
 /** Freshness that a caller asks for through Cache-Control (RFC 9111 §5.2.1, docs/api.md#freshness). */
 export interface Freshness {
+  /** Ask the bank now, and never serve a stale copy: `no-cache` or `max-age=0`. */
   readonly noCache: boolean;
-  /** Seconds. */
-  readonly maxAge: number | null;
-  readonly onlyIfCached: boolean;
+  /** Greatest age, ms. */
+  readonly maxAgeMs: number;
+  /** Greatest age, ms, of a copy that is served because the bank is slow or failing. */
+  readonly maxStaleAgeMs: number;
 }
 
 export type FreshnessLimits = Pick<Settings, 'SNAPSHOT_FRESH_MS' | 'SNAPSHOT_MAX_AGE_MS'>;
 
-export const ANY: Freshness = { noCache: false, maxAge: null, onlyIfCached: false };
+export const ANY: Freshness = { noCache: false, maxAgeMs: Infinity, maxStaleAgeMs: Infinity };
+export const NOW: Freshness = { noCache: true, maxAgeMs: Infinity, maxStaleAgeMs: -Infinity };
 
 /** A refresh this young counts as current for `no-cache`, however fast it was. */
 const MIN_CURRENT_MS = 1000;
 
 /**
- * Reads a caller's Cache-Control (RFC 9111 §5.2.1): no-cache, max-age and only-if-cached. Ignores all other
+ * Reads a caller's Cache-Control (RFC 9111 §5.2.1): no-cache, max-age, and max-stale beside max-age. Ignores all other
  * directives. A max-age that is not a number counts as 0, as the RFC recommends.
  */
 export function readCacheDirectives(header: string | undefined): Freshness {
-  if (header === undefined) return ANY;
-  let noCache = false;
-  let onlyIfCached = false;
-  let maxAge: number | null = null;
+  if (!header) return ANY;
+  let maxAgeMs = Infinity;
+  let staleMs = 0;
   for (const part of header.split(',')) {
     const [name = '', value = ''] = part.trim().toLowerCase().split('=', 2);
-    if (name === 'no-cache') noCache = true;
-    else if (name === 'only-if-cached') onlyIfCached = true;
-    else if (name === 'max-age') maxAge = /^"?\d+"?$/.test(value) ? Number(value.replaceAll('"', '')) : 0;
+    if (name === 'no-cache') return NOW;
+    if (name === 'max-age') maxAgeMs = Math.min(maxAgeMs, toMs(value) ?? 0);
+    // without a number of seconds, any age will do
+    else if (name === 'max-stale') staleMs = toMs(value) ?? Infinity;
   }
-  return { noCache, onlyIfCached, maxAge };
+  return maxAgeMs === 0 ? NOW : { noCache: false, maxAgeMs, maxStaleAgeMs: maxAgeMs + staleMs };
 }
 
-/** False for callers who bound the age themselves: they wait for the bank and never get a stale copy. */
-export const allowsStale = ({ noCache, maxAge }: Freshness): boolean => !noCache && maxAge === null;
+/** The age up to which a snapshot is served without asking the bank, ms. */
+export const toFreshMs = ({ SNAPSHOT_FRESH_MS, SNAPSHOT_MAX_AGE_MS }: FreshnessLimits): number =>
+  Math.min(SNAPSHOT_FRESH_MS, SNAPSHOT_MAX_AGE_MS);
 
 /** Greatest age, ms, of a cached copy that is served without a refresh. */
 export function maxCachedAgeMs(wanted: Freshness, durationMs: number, limits: FreshnessLimits): number {
-  const wantedMs = wanted.noCache
-    ? currentWithinMs(durationMs)
-    : Math.min(limits.SNAPSHOT_FRESH_MS, toMs(wanted.maxAge));
-  return Math.min(limits.SNAPSHOT_MAX_AGE_MS, wantedMs);
+  if (wanted.noCache) return Math.min(limits.SNAPSHOT_MAX_AGE_MS, currentWithinMs(durationMs));
+  return Math.min(toFreshMs(limits), wanted.maxAgeMs);
 }
-
-/** Greatest age, ms, of a copy for a caller who forbids a refresh (`only-if-cached`). */
-export function maxAgeWithoutRefreshMs({ noCache, maxAge }: Freshness, durationMs: number): number {
-  return noCache ? currentWithinMs(durationMs) : toMs(maxAge);
-}
-
-/** Maximum time, ms, by which a refresh may have started before the request that waits for it. */
-export const maxLeadMs = ({ maxAge }: Freshness): number => toMs(maxAge);
 
 /**
  * True if the result of a refresh satisfies a caller who waited for it.
@@ -59,18 +53,19 @@ export const maxLeadMs = ({ maxAge }: Freshness): number => toMs(maxAge);
  */
 export function satisfies(wanted: Freshness, leadMs: number, durationMs: number, limits: FreshnessLimits): boolean {
   if (wanted.noCache) return leadMs <= currentWithinMs(durationMs);
-  return leadMs <= (wanted.maxAge === null ? Math.max(limits.SNAPSHOT_MAX_AGE_MS, durationMs) : maxLeadMs(wanted));
+  return leadMs <= Math.min(wanted.maxAgeMs, Math.max(limits.SNAPSHOT_MAX_AGE_MS, durationMs));
 }
 
 /** True if another instance's copy satisfies a caller instead of a refresh that begins now. */
 export function acceptsCopy(wanted: Freshness, copy: StoredCopy, limits: FreshnessLimits): boolean {
-  const maxMs = maxCachedAgeMs(wanted, copy.durationMs, limits);
-  if (copy.leadMs <= maxMs) return true;
+  if (copy.leadMs <= maxCachedAgeMs(wanted, copy.durationMs, limits)) return true;
   // it was in flight already, as a refresh that callers of this instance join may be
-  return copy.isAwaited && copy.leadMs <= maxLeadMs(wanted);
+  return copy.isAwaited && copy.leadMs <= wanted.maxAgeMs;
 }
 
 /** A refresh no older than this counts as current, ms. */
 const currentWithinMs = (durationMs: number): number => Math.max(MIN_CURRENT_MS, durationMs);
 
-const toMs = (seconds: number | null): number => (seconds === null ? Infinity : seconds * 1000);
+/** Milliseconds of a number of seconds, quoted or not; null if it is none. */
+const toMs = (seconds: string): number | null =>
+  /^(\d+|"\d+")$/.test(seconds) ? Number(seconds.replaceAll('"', '')) * 1000 : null;

@@ -10,7 +10,7 @@ import { NoToken } from '../auth/authorized-call.js';
 import { GatewayError, type GatewayErrorOptions } from '../errors/gateway-error.js';
 import { PROBLEM_CODES, type ProblemCode } from '../errors/problem-table.js';
 import { later, type Instant } from '../time/clock.js';
-import { ANY, type Freshness } from './freshness.js';
+import { ANY, NOW as NO_CACHE, type Freshness } from './freshness.js';
 import { account, snapshotOf, type LocalList } from '../../test/support/sample-snapshots.js';
 import { createSnapshotCache } from '../../test/support/snapshot-cache.js';
 import type { SnapshotCache } from './snapshot-cache.js';
@@ -21,9 +21,11 @@ const MAX_AGE_MS = 300_000;
 const SETTINGS = { SNAPSHOT_SOFT_TIMEOUT_MS: 30, REQUEST_DEADLINE_MS: 80 };
 type Settings = Parameters<typeof createSnapshotCache>[0]['settings'];
 
-const NO_CACHE: Freshness = { ...ANY, noCache: true };
-const ONLY_IF_CACHED: Freshness = { ...ANY, onlyIfCached: true };
-const maxAge = (seconds: number): Freshness => ({ ...ANY, maxAge: seconds });
+const maxAge = (seconds: number, staleSeconds = 0): Freshness => ({
+  noCache: false,
+  maxAgeMs: seconds * 1000,
+  maxStaleAgeMs: (seconds + staleSeconds) * 1000,
+});
 
 const listOf = (count: number) => Array.from({ length: count }, (_, index) => account({ id: `a-${index}` }));
 
@@ -117,32 +119,34 @@ describe('one caller', () => {
   const REFRESHED = { stale: false, failure: null, ageMs: 0, snapshot: { size: 4 } };
   const STALE = { cache: 'refreshed', stale: true, snapshot: { size: 3 } };
   const timeout = { code: 'bank-timeout', status: 504 };
-  const notCached = { code: 'not-cached', status: 504 };
   const unreachable = { code: 'bank-unreachable', status: 503 };
 
   it.each<[ageMs: number | null, Freshness, bank: 'unasked' | 'answers' | 'hangs' | ProblemCode, expected: object]>([
     [null, ANY, 'answers', { ...REFRESHED, cache: 'miss' }],
     [null, ANY, 'hangs', timeout],
     [null, ANY, 'bank-unreachable', unreachable],
-    [null, ONLY_IF_CACHED, 'unasked', notCached],
     [0, NO_CACHE, 'unasked', HIT],
     [1001, NO_CACHE, 'answers', { ...REFRESHED, cache: 'request' }],
     [2000, NO_CACHE, 'bank-unreachable', unreachable],
     [FRESH_MS, ANY, 'unasked', { ...HIT, ageMs: FRESH_MS, snapshot: { size: 3 } }],
-    [FRESH_MS, ONLY_IF_CACHED, 'unasked', HIT],
-    [FRESH_MS + 1, ONLY_IF_CACHED, 'unasked', { ...HIT, stale: true }],
-    [5001, { ...ONLY_IF_CACHED, maxAge: 5 }, 'unasked', notCached],
+    [5000, maxAge(5), 'unasked', HIT],
     [5001, maxAge(5), 'answers', { ...REFRESHED, cache: 'request' }],
+    [5001, maxAge(5), 'hangs', timeout],
+    [5001, maxAge(5), 'bank-unreachable', unreachable],
+    [5001, maxAge(5, 1), 'hangs', { ...STALE, cache: 'request', failure: null }],
+    [5001, maxAge(5, 1), 'bank-unreachable', { ...STALE, cache: 'request', failure: 'bank-unreachable' }],
     [FRESH_MS + 1, ANY, 'answers', { ...REFRESHED, cache: 'refreshed' }],
     [FRESH_MS + 1, ANY, 'hangs', { ...STALE, ageMs: FRESH_MS + 1, failure: null }],
     [FRESH_MS + 1, NO_CACHE, 'hangs', timeout],
-    [FRESH_MS + 1, maxAge(60), 'hangs', timeout],
+    [FRESH_MS + 1, maxAge(60), 'hangs', { ...STALE, failure: null }],
+    [FRESH_MS + 1, maxAge(60), 'bank-unreachable', { ...STALE, failure: 'bank-unreachable' }],
+    [60_001, maxAge(60), 'bank-unreachable', unreachable],
+    [MAX_AGE_MS + 1, maxAge(259_200), 'bank-unreachable', unreachable],
     [FRESH_MS + 1, NO_CACHE, 'bank-unreachable', unreachable],
     [FRESH_MS + 1, ANY, 'access-not-granted', { code: 'access-not-granted' }],
     [MAX_AGE_MS, ANY, 'bank-unreachable', { ...STALE, failure: 'bank-unreachable' }],
     [MAX_AGE_MS + 1, ANY, 'hangs', timeout],
     [MAX_AGE_MS + 1, ANY, 'bank-response-invalid', { code: 'bank-response-invalid' }],
-    [MAX_AGE_MS + 1, ONLY_IF_CACHED, 'unasked', notCached],
     ...PROBLEM_CODES.filter((code) => !['access-not-granted', 'stopping'].includes(code)).map(
       (code) => [FRESH_MS + 1, ANY, code, { ...STALE, failure: code }] as const,
     ),
@@ -348,7 +352,6 @@ it('begins with access-not-granted, which drops even a fresh copy', async () => 
   here.fail('access-not-granted');
   await asking;
   expect((await refusalOf(() => here.snapshots.get(ANY))).code).toBe('access-not-granted');
-  expect((await refusalOf(() => here.snapshots.get(ONLY_IF_CACHED))).code).toBe('not-cached');
   expect(here.snapshots.status()).toMatchObject({ asOf: null, accounts: null, servable: false });
 });
 
@@ -467,9 +470,8 @@ describe('the state that health shows', () => {
     expect(here.snapshots.status()).toMatchObject({ ...times, accounts: 3, servable: true, stale: false });
   });
 
-  it('is stale while refreshes fail, not because a caller sent only-if-cached', async () => {
+  it('is stale while refreshes fail, not merely because it is old', async () => {
     const here = await scene().begin({ ageMs: FRESH_MS + 1 });
-    await here.snapshots.get(ONLY_IF_CACHED);
     expect(here.snapshots.status().stale).toBe(false);
     await here.beginFailing('bank-rate-limited', { retryAfterMs: 1000 });
     expect(here.snapshots.status().stale).toBe(true);
@@ -478,16 +480,16 @@ describe('the state that health shows', () => {
     expect(here.snapshots.status().stale).toBe(false);
   });
 
-  it('reports a list that became empty until it has accounts again, or a reload accepts it; logged once', async () => {
+  it('reports a list that became empty until it has accounts again, logged once', async () => {
     const here = scene();
     const seen: boolean[] = [];
     for (const count of [0, 3, 0, 0, 1, 0]) {
       await here.begin({ count, ageMs: FRESH_MS + 1 });
       seen.push(here.snapshots.status().emptied);
     }
-    expect(seen).toEqual([false, false, true, true, false, true]);
     here.snapshots.reload();
-    expect(here.snapshots.status().emptied).toBe(false);
+    seen.push(here.snapshots.status().emptied);
+    expect(seen).toEqual([false, false, true, true, false, true, true]);
     const line = { level: 'warn', accounts: 0, code: 'accounts-emptied', owner: 'bank' };
     expect(here.log.lines('snapshot.emptied')).toMatchObject([line, line]);
   });
@@ -595,7 +597,7 @@ describe('a snapshot of another instance', () => {
     const getting = here.snapshots.get(NO_CACHE);
     here.answerShared(2, 1501);
     await turn();
-    expect((await here.snapshots.get(ONLY_IF_CACHED)).snapshot.size).toBe(3);
+    expect(here.snapshots.status().accounts).toBe(3);
     here.answer(5);
     expect((await getting).snapshot.size).toBe(5);
     expect(here.asked).toHaveLength(3);

@@ -6,7 +6,7 @@ import type { ProblemCode } from '../errors/problem-table.js';
 import { Clock } from '../time/clock.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 import { CachedSnapshot } from './cached-snapshot.js';
-import { allowsStale, ANY, maxAgeWithoutRefreshMs, maxLeadMs, satisfies, type Freshness } from './freshness.js';
+import { ANY, NOW, satisfies, type Freshness } from './freshness.js';
 import { Refresher } from './refresher.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 
@@ -26,8 +26,6 @@ export interface ServedSnapshot {
 }
 
 type CacheOutcome = ServedSnapshot['cache'];
-
-const NOW: Freshness = { ...ANY, noCache: true };
 
 /** A request that waits for the snapshot. */
 interface Caller {
@@ -60,7 +58,7 @@ export class SnapshotCache {
 
   /**
    * The snapshot for one caller, within REQUEST_DEADLINE_MS.
-   * @throws GatewayError not-cached, overloaded, bank-timeout, or the failure of the refresh; CallerLeft
+   * @throws GatewayError overloaded, bank-timeout, or the failure of the refresh; CallerLeft
    */
   async get(wanted: Freshness, caller: Caller = {}): Promise<ServedSnapshot> {
     const cached = this.getCached(wanted);
@@ -77,20 +75,10 @@ export class SnapshotCache {
     }
   }
 
-  /** The cached snapshot when it satisfies the caller, else null: then the bank must be asked. @throws GatewayError not-cached */
+  /** The cached snapshot when it satisfies the caller, else null: then the bank must be asked. */
   getCached(wanted: Freshness): ServedSnapshot | null {
-    if (!wanted.onlyIfCached) {
-      const found = this.cached.find(wanted);
-      return found && this.#serve(found, 'hit');
-    }
-    const { servable, ageMs, isFresh } = this.cached;
-    if (!servable || ageMs > maxAgeWithoutRefreshMs(wanted, servable.durationMs)) {
-      throw new GatewayError(
-        'not-cached',
-        'No cached snapshot is young enough, and the request forbids asking the bank.',
-      );
-    }
-    return { ...this.#serve(servable, 'hit'), stale: !isFresh };
+    const found = this.cached.find(wanted);
+    return found && this.#serve(found, 'hit');
   }
 
   /** A refresh in the background while no snapshot was read by this process, or after a failure, for health. */
@@ -107,14 +95,13 @@ export class SnapshotCache {
     return this.refresher.start(asksBank ? NOW : ANY).result;
   }
 
-  /** Ends the back-off, and accepts an empty list: for SIGHUP. */
+  /** Ends the back-off: for SIGHUP. */
   reload(): void {
     this.refresher.resetBackOff();
-    this.cached.acceptEmptied();
   }
 
   status() {
-    const { snapshot, servable, isRestored, isFresh, expiresAt, isEmptied, emptyAccepted } = this.cached;
+    const { snapshot, servable, isRestored, isFresh, expiresAt, isEmptied } = this.cached;
     const { inFlight, failed, isOfOtherInstance, backOff } = this.refresher;
     const slow = inFlight !== null && this.clock.since(inFlight.startedAt) >= this.settings.SNAPSHOT_SOFT_TIMEOUT_MS;
     return {
@@ -129,8 +116,6 @@ export class SnapshotCache {
       stale: servable !== null && !isFresh && (isRestored || failed || slow),
       /** True if the last refresh returned no accounts although an earlier one did. */
       emptied: isEmptied,
-      /** True if an operator has accepted the empty list. */
-      emptyAccepted,
       /** True if the bank's own count agrees; null without a count. */
       complete: snapshot?.complete ?? null,
       callersWaiting: this.#callersWaiting,
@@ -146,7 +131,7 @@ export class SnapshotCache {
     };
   }
 
-  /** Waits for a refresh; past the soft timeout, callers that allow it get the older copy. */
+  /** Waits for a refresh; past the soft timeout, callers get an older copy that satisfies them. */
   async #wait(wanted: Freshness, caller: Caller, outcome: CacheOutcome): Promise<ServedSnapshot> {
     const { REQUEST_DEADLINE_MS: deadlineMs, SNAPSHOT_SOFT_TIMEOUT_MS, MAX_REQUESTS_WAITING } = this.settings;
     if (this.#callersWaiting >= MAX_REQUESTS_WAITING) throw overloaded(MAX_REQUESTS_WAITING);
@@ -157,14 +142,12 @@ export class SnapshotCache {
     try {
       const refreshed = this.#refreshed(wanted, caller, left);
       refreshed.catch(() => undefined);
-      if (allowsStale(wanted)) {
-        // a copy of an earlier run is served at once while the first refresh runs
-        const softMs = this.cached.isRestored ? 0 : Math.min(SNAPSHOT_SOFT_TIMEOUT_MS, deadlineMs);
-        const soon = await within(refreshed, softMs);
-        if (soon !== TIMED_OUT) return this.#serve(soon, outcome);
-        const older = this.#serveStale(outcome, null);
-        if (older) return older;
-      }
+      // a copy of an earlier run is served at once while the first refresh runs
+      const softMs = this.cached.isRestored ? 0 : Math.min(SNAPSHOT_SOFT_TIMEOUT_MS, deadlineMs);
+      const soon = await within(refreshed, softMs);
+      if (soon !== TIMED_OUT) return this.#serve(soon, outcome);
+      const older = this.#serveStale(wanted, outcome, null);
+      if (older) return older;
       const late = await within(refreshed, Math.max(0, deadline - performance.now()));
       if (late !== TIMED_OUT) return this.#serve(late, outcome);
     } catch (thrown) {
@@ -185,10 +168,6 @@ export class SnapshotCache {
     const leadOf = (begun: Snapshot['askedAt']) => this.clock.since(begun) - this.clock.since(requestedAt);
     while (!left.aborted) {
       const { inFlight } = this.refresher;
-      if (inFlight && leadOf(inFlight.startedAt) > maxLeadMs(wanted)) {
-        await orAborted(inFlight.result, left).catch(() => undefined);
-        continue;
-      }
       const refresh = inFlight ?? this.refresher.start(wanted);
       if (logFields) logFields.refreshId = refresh.id;
       refresh.waiting.add(logFields?.span);
@@ -204,16 +183,18 @@ export class SnapshotCache {
     return { snapshot, ageMs, stale: false, cache, failure: null };
   }
 
-  /** The cached snapshot, marked; null when it is past its maximum age. */
-  #serveStale(outcome: CacheOutcome, failure: ProblemCode | null): ServedSnapshot | null {
+  /** The cached snapshot, marked; null when it is past its maximum age, or that of the caller. */
+  #serveStale(wanted: Freshness, outcome: CacheOutcome, failure: ProblemCode | null): ServedSnapshot | null {
     const { servable } = this.cached;
-    return servable && { ...this.#serve(servable, outcome), stale: true, failure };
+    if (!servable) return null;
+    const served = this.#serve(servable, outcome);
+    return served.ageMs <= wanted.maxStaleAgeMs ? { ...served, stale: true, failure } : null;
   }
 
   /** The older copy, if the caller accepts one and there is one (access-not-granted drops it). @throws the error otherwise */
   #staleOr(thrown: unknown, wanted: Freshness, outcome: CacheOutcome): ServedSnapshot {
-    const mayBeStale = allowsStale(wanted) && !(thrown instanceof CallerLeft);
-    const older = mayBeStale ? this.#serveStale(outcome, toGatewayError(thrown).code) : null;
+    const { code } = toGatewayError(thrown);
+    const older = thrown instanceof CallerLeft ? null : this.#serveStale(wanted, outcome, code);
     if (older) return older;
     throw thrown;
   }

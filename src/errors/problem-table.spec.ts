@@ -27,7 +27,6 @@ const DOCUMENTED: readonly (readonly [string, number | null, string])[] = [
   ['bank-timeout', 504, 'bank'],
   ['proxy-refused', 502, 'network'],
   ['proxy-unavailable', 503, 'network'],
-  ['not-cached', 504, 'caller'],
   ['overloaded', 503, 'operator'],
   ['stopping', 503, 'operator'],
   ['internal-error', 500, 'operator'],

@@ -193,13 +193,6 @@ export const PROBLEMS = {
     remedy:
       'Check EGRESS_PROXY_URL, and EGRESS_PROXY_CA_FILE for an https:// proxy. Then ask the network team about the state of the proxy.',
   },
-  'not-cached': {
-    status: 504,
-    owner: 'caller',
-    title: 'Nothing is cached',
-    when: 'The request has `only-if-cached`, and no cached snapshot is young enough.',
-    remedy: 'Retry without `only-if-cached`.',
-  },
   overloaded: {
     status: 503,
     owner: 'operator',

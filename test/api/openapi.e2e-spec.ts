@@ -66,7 +66,7 @@ describe('responses match the OpenAPI document', () => {
     const formats = responses['200']?.content ?? {};
     expect(Object.keys(formats)).toEqual(['application/json', 'text/csv', 'application/x-ndjson']);
     expect(formats['application/json']?.schema).toEqual({ $ref: '#/components/schemas/AccountList' });
-    expect(responses['504']?.description).toBe('`bank-timeout`, `not-cached`');
+    expect(responses['504']?.description).toBe('`bank-timeout`');
     expect(responses['503']?.headers).toHaveProperty('Retry-After');
     const { Balance } = document.components.schemas;
     expect(Balance?.properties?.['current']).toMatchObject({ format: 'decimal', example: '19423.45' });

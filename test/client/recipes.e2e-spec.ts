@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { AppModule } from '../../src/app.module.js';
+import { SnapshotCache } from '../../src/cache/snapshot-cache.js';
 import { createClient, type AccountFilter, type AccountQuery } from '../../client/src/index.js';
 import type { ControlPatch } from '../../src/sandbox/control/control-patch.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
@@ -267,7 +268,7 @@ suite('the pages of the recipes', () => {
     const all = Object.values(pages);
     await Promise.all(all.map((page) => hasSeen(page, 'amountsShown > 0 && aged')));
     // now no answer is under way any more
-    const end = await endOfCache();
+    const end = endOfCache();
     expect(await Promise.all(all.map((page) => amountsAt(page, end)))).toEqual(all.map(() => 0));
     for (const page of all) {
       const samples = await page.evaluate<Sample[]>('samples');
@@ -286,9 +287,9 @@ suite('the pages of the recipes', () => {
     })`);
   const forget = () => Promise.all(Object.values(pages).map((page) => page.evaluate('samples.length = 0')));
   /** Now, if it has ended. */
-  async function endOfCache(): Promise<number> {
-    const { json } = await gateway.get('/api/v1/accounts', { 'cache-control': 'only-if-cached' });
-    return json.snapshot ? Date.parse(json.snapshot.expiresAt) : Date.now();
+  function endOfCache(): number {
+    const { servable, expiresAt } = gateway.app.get(SnapshotCache).status();
+    return servable && expiresAt ? Date.parse(expiresAt) : Date.now();
   }
 
   it('with the bank away: no figure without its age, none after its end; then all is well again', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { accountListSchema } from '../../src/accounts/response-schemas.js';
 import type { Account } from '../../src/list/account.js';
+import { NOW } from '../../src/cache/freshness.js';
 import type { ServedSnapshot } from '../../src/cache/snapshot-cache.js';
 import type { RefreshRequest } from '../../src/snapshot/snapshot-source.js';
 import { AuthorizedCall } from '../../src/auth/authorized-call.js';
@@ -81,9 +82,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
     log,
     settings: { SNAPSHOT_FRESH_MS: 0, SNAPSHOT_MAX_AGE_MS: 0, REQUEST_DEADLINE_MS: EACH_WITHIN_MS },
   });
-  const outcome = await snapshots
-    .get({ noCache: true, maxAge: null, onlyIfCached: false })
-    .catch((error: unknown) => error);
+  const outcome = await snapshots.get(NOW).catch((error: unknown) => error);
   return { outcome: outcome as ServedSnapshot | Error, asked, written: log.written.join('') };
 }
 

@@ -38,7 +38,6 @@ export const healthyFacts: GatewayFacts = {
     servable: true,
     stale: false,
     emptied: false,
-    emptyAccepted: false,
     complete: true,
     callersWaiting: 0,
     restored: false,

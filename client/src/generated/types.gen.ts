@@ -174,7 +174,7 @@ export type BalancesAnswer = {
 /**
  * what went wrong; decide by this
  */
-export type ProblemCode = 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unreachable' | 'bank-error' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error' | 'certificate-expiring' | 'bank-slow' | 'accounts-emptied' | 'clock-skewed' | 'snapshot-not-stored' | 'sharing-unavailable';
+export type ProblemCode = 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unreachable' | 'bank-error' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'overloaded' | 'stopping' | 'internal-error' | 'certificate-expiring' | 'bank-slow' | 'accounts-emptied' | 'clock-skewed' | 'snapshot-not-stored' | 'sharing-unavailable';
 
 /**
  * who must act
@@ -757,7 +757,7 @@ export type ListAccountsErrors = {
      */
     503: Problem;
     /**
-     * `bank-timeout`, `not-cached`
+     * `bank-timeout`
      */
     504: Problem;
     /**
@@ -827,7 +827,7 @@ export type GetAccountErrors = {
      */
     503: Problem;
     /**
-     * `bank-timeout`, `not-cached`
+     * `bank-timeout`
      */
     504: Problem;
     /**
@@ -909,7 +909,7 @@ export type GetBalancesErrors = {
      */
     503: Problem;
     /**
-     * `bank-timeout`, `not-cached`
+     * `bank-timeout`
      */
     504: Problem;
     /**

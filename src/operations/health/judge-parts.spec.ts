@@ -98,7 +98,6 @@ describe('the path to the bank', () => {
     ],
     ['no accounts after some', { snapshot: { accounts: 0, emptied: true } }, 'up up up up degraded:accounts-emptied'],
     ['no accounts since the start', { snapshot: { accounts: 0 } }, 'up up up up degraded:accounts-emptied'],
-    ['no accounts, and that is right', { snapshot: { accounts: 0, emptyAccepted: true } }, 'up up up up up'],
     [
       'an empty list served stale',
       { snapshot: { accounts: 0, stale: true, error: failed('bank-error') } },

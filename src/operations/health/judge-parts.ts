@@ -77,9 +77,9 @@ function judgeBank(facts: GatewayFacts): Part {
 }
 
 function judgeSnapshot(facts: GatewayFacts): Part {
-  const { stale, accounts, emptied, emptyAccepted, refreshing } = facts.snapshot;
+  const { stale, accounts, emptied, refreshing } = facts.snapshot;
   if (!canAnswer(facts)) return judgeNothingToServe(facts);
-  if (accounts === 0 && !emptyAccepted) {
+  if (accounts === 0) {
     const before = emptied ? 'It listed some before.' : 'It has listed none since this process started.';
     return degraded('accounts-emptied', `The bank lists no accounts. ${before}`);
   }

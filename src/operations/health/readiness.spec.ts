@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../../test/support/fake-clock.js';
 import { keepLines } from '../../../test/support/log-lines.js';
 import type { SnapshotCache } from '../../cache/snapshot-cache.js';
+import { ANY } from '../../cache/freshness.js';
 import { toAccessToken, type AccessToken } from '../../auth/request-token.js';
 import { AccessTokenProvider } from '../../auth/access-token-provider.js';
 import { NoToken } from '../../auth/authorized-call.js';
@@ -20,7 +21,6 @@ import { GatewayStatus } from './gateway-status.js';
 import { isReady, judgeHealth } from './judge-health.js';
 import { Readiness } from './readiness.js';
 
-const ANY = { noCache: false, maxAge: null, onlyIfCached: false };
 const NO_DRIFT = { found: [] } as unknown as BankDrift;
 const NOT_SHARED = { status: () => ({ redis: null, file: null }) } as SnapshotSource;
 const DOWN = new GatewayError('bank-unreachable', 'down', { retryAfterMs: 1000 });

@@ -229,10 +229,6 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
     ],
     over: CALLS_WORK,
   },
-  'not-cached': {
-    steps: ['Repeat the call without `only-if-cached`.', SEE, 'If that fails too, follow the code of its answer.'],
-    over: REQUEST_WORKS,
-  },
   overloaded: {
     steps: [
       'See which app calls most: `curl -s http://localhost:3000/metrics | grep client_requests_total`, or *Your apps* on the status page.',
@@ -282,7 +278,7 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
       'Check that the list is empty: `curl -H "Cache-Control: no-cache" http://localhost:3000/api/v1/accounts`.',
       'Ask the bank which accounts the M2M user may see. The status page copies the text.',
       'Tell the teams of the apps that the empty list does not prove that accounts were closed.',
-      'If an empty list is right, confirm it: `kill -HUP <process id>`.',
+      'If an empty list is right, silence the alert: `/health` stays degraded until the bank lists accounts.',
     ],
     over: '`page.total` in `curl http://localhost:3000/api/v1/accounts` is more than 0.',
   },

@@ -34,7 +34,6 @@ type OfCall =
   | 'method-not-allowed'
   | 'not-acceptable'
   | 'host-not-allowed'
-  | 'not-cached'
   | 'overloaded';
 
 /** For an error of the gateway itself, and for a code that this page does not know. */
