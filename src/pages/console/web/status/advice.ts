@@ -1,5 +1,4 @@
 import type { ProblemEntry } from '../shared/gateway.js';
-import type { Cause } from './cause.js';
 
 /** What to do about a code. `{when}` is where the deadline goes. */
 export interface Advice {
@@ -98,7 +97,7 @@ const ADVICE: Readonly<Record<Exclude<ProblemEntry['code'], OfCall>, Advice>> = 
 };
 
 /** The one piece of advice for a cause. */
-export function toAdvice({ part, code, owner }: Cause): Advice {
+export function toAdvice({ part, code, owner }: Record<'part' | 'code' | 'owner', string>): Advice {
   if (part === 'certificate' && code !== 'certificate-expiring' && code !== 'certificate-unusable') {
     return { text: 'Replace the refused certificate or credential files {when}.' };
   }

@@ -1,7 +1,6 @@
 import type { Health } from '../shared/health.js';
 import { toDateAndMinute, toMinute } from '../shared/time.js';
 import type { Advice } from './advice.js';
-import type { Cause } from './cause.js';
 import type { Served } from './served.js';
 
 const MINUTE_MS = 60_000;
@@ -12,7 +11,7 @@ const DAY_MS = 86_400_000;
  * @param answeredAt when /health answered, ms of the gateway's clock
  */
 export function toEnd(
-  { part, since }: Pick<Cause, 'part' | 'since'>,
+  { part, since }: { readonly part: string; readonly since: string | null },
   served: Served,
   { details }: Health,
   answeredAt: number,
