@@ -2,7 +2,7 @@
 # Makes a release: config/release.sh 1.1.0
 # Checks the tree and CI, sets the version everywhere, dates the CHANGELOG, commits and tags. Push the tag yourself; the workflow
 # .github/workflows/release.yml then publishes what config/artifacts.sh makes. A second run changes nothing. --without-ci is for
-# npm run check:release.
+# .ci/release.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fail() { echo "release: $*" >&2; exit 1; }

@@ -39,7 +39,7 @@ async function build(): Promise<void> {
   requireAll(problemWithFolder());
   const aside = join(ROOT, `dist.${process.pid}`);
   const startedAt = new Date();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
       rmSync(aside, { recursive: true, force: true });
       process.exit(1);
@@ -51,6 +51,10 @@ async function build(): Promise<void> {
     // a source that changes meanwhile is newer than this build
     utimesSync(join(aside, 'main.js'), startedAt, startedAt);
     swap(aside);
+  } catch (error) {
+    // ^C reaches the programs that this one waits for, too
+    if (!wasInterrupted(error)) throw error;
+    process.exitCode = 1;
   } finally {
     rmSync(aside, { recursive: true, force: true });
   }
@@ -152,6 +156,12 @@ function runNpm(...args: string[]): string {
   };
   if (file.endsWith('npm-cli.js')) return execFileSync(process.execPath, [file, ...args], options);
   return execFileSync('npm', args, options);
+}
+
+/** True for the error of a program that ended by a signal, or with the exit code of shells for ^C. */
+function wasInterrupted(error: unknown): boolean {
+  const { signal, status } = error as { signal?: NodeJS.Signals | null; status?: number | null };
+  return Boolean(signal) || status === 130;
 }
 
 function swap(aside: string): void {

@@ -1,5 +1,6 @@
 // npm start, npm run sandbox and npm run doctor: node config/build/start.mjs COMMAND [OPTIONS]
 // Builds dist/ if a source is newer, and goes on into the program in this process, so that signals and exit codes are its own.
+// npm run start:prod: node config/build/start.mjs --built [OPTIONS]. It takes the build that is there.
 import { spawn } from 'node:child_process';
 import { pathToFileURL, fileURLToPath } from 'node:url';
 import { followShell } from './follow-shell.mjs';
@@ -7,15 +8,19 @@ import { problemWithFolder, problemWithNode, problemWithTools, requireAll } from
 
 const BUILD = fileURLToPath(new URL('build.ts', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const [command] = process.argv.slice(2);
+const [command, ...options] = process.argv.slice(2);
 
 requireAll(problemWithNode());
 followShell();
-const { isOutdated } = await import('./sources.ts');
-if (isOutdated()) {
-  requireAll(problemWithTools(), problemWithFolder());
-  process.stderr.write('Building dist/, because it is missing or older than the sources. This takes about 10 s.\n');
-  await build();
+if (command === '--built') {
+  process.argv.splice(2, Infinity, ...options);
+} else {
+  const { isOutdated } = await import('./sources.ts');
+  if (isOutdated()) {
+    requireAll(problemWithTools(), problemWithFolder());
+    process.stderr.write('Building dist/, because it is missing or older than the sources. This takes about 10 s.\n');
+    await build();
+  }
 }
 process.argv[1] = MAIN;
 await import(pathToFileURL(MAIN).href);

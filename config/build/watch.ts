@@ -1,4 +1,4 @@
-// npm run start:dev and start:debug: serves against the sandbox, and builds and starts again after each change of a source.
+// npm run start:dev, with --debug under the inspector: serves against the sandbox, and builds and starts again after each change of a source.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync, watch } from 'node:fs';

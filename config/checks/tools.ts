@@ -1,4 +1,4 @@
-// npm run check:tools: fails on a test that starts a program by its name. test/support/tools.ts gives the path of a program to a test
+// A step of npm run check: fails on a test that starts a program by its name. test/support/tools.ts gives the path of a program to a test
 // that has asked whether it is there, so that `npm test` is green on a machine that has Node only.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

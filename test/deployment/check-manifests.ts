@@ -1,5 +1,5 @@
 /**
- * `npm run check:kubernetes`: renders config/kubernetes and its overlay with kubectl, and checks the result field by field against
+ * A step of `.ci/run`: renders config/kubernetes and its overlay with kubectl, and checks the result field by field against
  * the API of the Kubernetes version that a release of the official client is generated from. Unknown fields are rejected.
  */
 import { execFileSync } from 'node:child_process';

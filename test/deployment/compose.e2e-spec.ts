@@ -24,7 +24,7 @@ function errorsOf({ command = [], environment = {} }: Service): string[] {
   return settingErrors(environment, command.includes('sandbox'));
 }
 
-/** `npm run check:compose` tests what needs a running engine. */
+/** `.ci/compose` tests what needs a running engine. */
 describe('docker-compose.yml', () => {
   const text = read('docker-compose.yml');
   const { services, networks } = readCompose(text);

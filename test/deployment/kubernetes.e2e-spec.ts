@@ -19,7 +19,7 @@ const files: Files = Object.fromEntries(
 const user = /^USER (.+)$/m.exec(read('Dockerfile'))?.[1];
 const routes = new Set(rowsUnder(read('docs/api.md'), 'path', 'response').flatMap(([path]) => coded(path)));
 
-/** Where the manifests do not match the program and its image. `npm run check:kubernetes` validates their form. */
+/** Where the manifests do not match the program and its image. check-manifests.ts validates their form. */
 function misfits(all: Files): string[] {
   const yaml = (path: string): Yaml => parse(all[path] ?? '');
   const { spec: pod, metadata } = yaml('deployment.yaml').spec.template;

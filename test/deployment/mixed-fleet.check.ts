@@ -10,7 +10,7 @@ import { listSample } from '../support/sample-accounts.js';
 import { hasRedis } from '../support/tools.js';
 import { until } from '../support/until.js';
 
-/** `main.js` of the previous version. `npm run check:upgrade` builds it and runs this file, which `npm test` leaves out. */
+/** `main.js` of the previous version. `.ci/upgrade` builds it and runs this file, which `npm test` leaves out. */
 const previous = process.env['PREVIOUS_MAIN'] ?? '';
 
 /** One bank and one Redis. Instances of both versions run beside each other. */

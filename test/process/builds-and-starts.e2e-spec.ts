@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -89,21 +89,28 @@ describe('npm run start:dev', () => {
   });
 });
 
-describe.each(['start:dev', 'start:debug'])('npm run %s', (script) => {
+describe.each([['start:dev'], ['start:dev', '--', '--debug'], ['start:prod']])('npm run %s %s %s', (...script) => {
+  /** A checkout in which the program is built, as start:prod wants it. */
+  function createBuilt(): string {
+    const directory = createCheckout();
+    execFileSync(process.execPath, ['config/build/build.ts'], { cwd: directory });
+    return directory;
+  }
+
   it('ends with ^C, which the terminal sends to all of its processes', async () => {
-    const { output, closed, killAll } = startNpm(createCheckout(), script);
-    await until(() => output().includes('program 1 runs'));
+    const { output, closed, killAll } = startNpm(createBuilt(), ...script);
+    await until(() => output().includes('runs'));
     killAll('SIGINT');
     await closed;
-    expect(output()).toContain('program 1 stopped by SIGINT');
+    expect(output()).toMatch(/program \d stopped by SIGINT/);
   });
 
   it('leaves nothing behind when its npm gets SIGTERM', async () => {
-    const { output, closed, kill } = startNpm(createCheckout(), script);
-    await until(() => output().includes('program 1 runs'));
+    const { output, closed, kill } = startNpm(createBuilt(), ...script);
+    await until(() => output().includes('runs'));
     kill('SIGTERM');
     // once nobody holds its output any more
     await closed;
-    expect(output()).toMatch(/program 1 stopped by SIG(INT|TERM)/);
+    expect(output()).toMatch(/program \d stopped by SIG(INT|TERM)/);
   });
 });

@@ -11,7 +11,7 @@ import { FAULTS } from './faults.js';
 import { judge, LIMITS } from './judge.js';
 import { ACCOUNTS, SoakBank } from './soak-bank.js';
 
-/** `npm run soak` runs it for longer. The same seed gives the same faults in the same order. */
+/** SOAK_SECONDS runs it for longer. The same seed gives the same faults in the same order. */
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 4);
 const SEED = Number(process.env['SOAK_SEED'] ?? Math.floor(Date.now() / 1000) % 1_000_000);
 const ENV = {
