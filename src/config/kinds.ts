@@ -167,6 +167,13 @@ export const httpsAddress = address('https:')
   .transform((url) => `${url.origin}${url.pathname.replace(/\/+$/, '')}`)
   .describe('https://; no credentials, query or fragment');
 
+/** The address of a page that is only shown. */
+export const httpsPage = address('https:')
+  .refine((url) => !url.username && !url.password, 'must not contain credentials')
+  .transform((url) => url.href)
+  .pipe(z.string().max(300, 'must have at most 300 characters'))
+  .describe('https://');
+
 /** `direct` (null), or the address of a CONNECT proxy; a bare host:port means http://, as with HTTPS_PROXY elsewhere. */
 export const proxyAddress = z
   .string()

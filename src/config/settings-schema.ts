@@ -90,7 +90,14 @@ const bank = {
     meaning: "How to reach the bank's service desk, for the status page.",
     example: "'Service desk, +45 70 10 00 00'",
   }),
+  BANK_STATUS_PAGE: optional(kinds.httpsPage, {
+    meaning: "The address of the bank's public status page. It is only shown, never called.",
+    example: 'https://status.bank.example',
+  }),
 };
+
+/** Settings of the bank that are only shown: they hold with `--sandbox` too. */
+const ONLY_SHOWN: ReadonlySet<string> = new Set(['BANK_SUPPORT', 'BANK_STATUS_PAGE', 'EGRESS_PUBLIC_ADDRESS']);
 
 const calls = {
   BANK_CONNECT_TIMEOUT_MS: withDefault(kinds.wholeNumber(1, 300_000), '3000', {
@@ -330,7 +337,7 @@ export function describeSetting(name: SettingName) {
 }
 
 /** The settings that the sandbox replaces. */
-export const BANK_NAMES = Object.keys({ ...bank, ...egress }) as SettingName[];
+export const BANK_NAMES = Object.keys({ ...bank, ...egress }).filter((name) => !ONLY_SHOWN.has(name)) as SettingName[];
 
 export const SECRET_NAMES = SETTING_NAMES.filter((name) => describeSetting(name).secret);
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ALL_CODES, OWNERS, PROBLEMS, type AnyCode } from './problem-table.js';
+import { ALL_CODES, OWNERS, PROBLEMS, remedyOf, toPlainText, type AnyCode, type Problem } from './problem-table.js';
 import type { GatewayError } from './gateway-error.js';
 
 const codeSchema = z.enum(ALL_CODES as [AnyCode, ...AnyCode[]]).meta({
@@ -32,11 +32,42 @@ export const problemEntrySchema = z
     owner: ownerSchema,
     title: z.string().meta({ example: PROBLEMS['bank-timeout'].title }),
     when: z.string().meta({ example: PROBLEMS['bank-timeout'].when }),
-    remedy: z.string().meta({ example: PROBLEMS['bank-timeout'].remedy }),
+    remedy: z
+      .string()
+      .meta({ example: remedyOf('bank-timeout') })
+      .describe('the first step'),
+    steps: z
+      .array(z.string())
+      .meta({ example: PROBLEMS['bank-timeout'].steps.map(toPlainText) })
+      .describe('what to do, in order'),
+    request: z
+      .string()
+      .nullable()
+      .meta({ example: PROBLEMS['bank-timeout'].request })
+      .describe('what to ask the bank or the network team'),
+    heals: z.boolean().describe('it may end although nobody acts'),
+    allowlist: z.boolean().describe("the bank's allowlist may be the cause"),
   })
   .meta({ id: 'ProblemEntry' });
 
 export type ProblemEntry = z.infer<typeof problemEntrySchema>;
+
+/** The entry of a code. */
+export function toProblemEntry(code: AnyCode): ProblemEntry {
+  const { status, owner, title, when, steps, request, heals, allowlist }: Problem = PROBLEMS[code];
+  return {
+    code,
+    status,
+    owner,
+    title,
+    when,
+    remedy: remedyOf(code),
+    steps: steps.map(toPlainText),
+    request: request ?? null,
+    heals: heals ?? false,
+    allowlist: allowlist ?? false,
+  };
+}
 
 export const problemListSchema = z.array(problemEntrySchema).meta({ id: 'ProblemList' });
 

@@ -1,264 +1,434 @@
 export const OWNERS = ['caller', 'operator', 'network', 'bank'] as const;
 export type Owner = (typeof OWNERS)[number];
 
-interface Problem {
+export interface Problem {
   /** HTTP status; null for a state that only /health reports. */
   readonly status: number | null;
   /** The party that must act. */
   readonly owner: Owner;
   readonly title: string;
   readonly when: string;
-  readonly remedy: string;
+  /**
+   * What to do, in order, as Markdown with links between documents. The first step is the remedy: its first sentence is an
+   * order that "now" or "before 06:10:14" may end, and it holds for the doctor too, which tries once.
+   */
+  readonly steps: readonly [string, ...string[]];
+  /** What to ask the bank or the network team; ends the text that the status page copies. */
+  readonly request?: string;
+  /** True if it may end although nobody acts. */
+  readonly heals?: true;
+  /** True where the bank's allowlist may be the cause. */
+  readonly allowlist?: true;
 }
 
-/** Every error of the gateway: the source of /problems, the OpenAPI document and docs/errors.md. */
+const DOCTOR =
+  '[Run the doctor](troubleshooting.md#the-doctor). It stops at the step that fails, and names the reason.';
+const DETAIL = 'Read `detail` of the failing component in `/health`, and the time.';
+const REPORT = 'Report it to the bank. The status page copies the text.';
+const KEEP_RUNNING =
+  'Do not restart the gateway: it retries. A restart drops the cached copy, unless `SNAPSHOT_FILE` or `REDIS_URL` stores it.';
+const END_BACK_OFF = 'Then [reload](troubleshooting.md#commands): this ends the back-off, which may last 300 seconds.';
+const LATE_CERTIFICATE =
+  'If all of this is right, the bank may ask for the certificate after the handshake: set `BANK_TLS_MAX_VERSION=1.2`, and [restart](troubleshooting.md#commands).';
+const TRY_PROXY = 'Try the proxy without the gateway: `curl -v -x <proxy> https://<host of BANK_BASE_URL>`.';
+const IN_DOCS = 'Compare the call with the parameters and limits in `/docs`.';
+
+/** Every error of the gateway: the source of /problems, /health, the doctor, the OpenAPI document and docs/errors.md. */
 export const PROBLEMS = {
   'invalid-request': {
     status: 400,
     owner: 'caller',
     title: 'A parameter is wrong',
     when: 'A query parameter is unknown, repeated or has a wrong value. `errors` names each.',
-    remedy: 'Correct the parameters that `errors` names. /docs lists the allowed values.',
+    steps: ['Correct the parameters that `errors` names.', IN_DOCS],
   },
   'malformed-request': {
     status: 400,
     owner: 'caller',
     title: 'The request is not valid HTTP',
     when: 'The request cannot be parsed, has two Host headers, or an absolute URL as its target.',
-    remedy: 'Send a plain HTTP/1.1 request with one Host header and a path.',
+    steps: [
+      'Send a plain HTTP/1.1 request with one `Host` header and a path.',
+      'If curl succeeds, look for a proxy between app and gateway that doubles `Host` or sends an absolute URL.',
+    ],
   },
   'request-timeout': {
     status: 408,
     owner: 'caller',
     title: 'The request arrived too slowly',
     when: 'The headers or the body of the request did not arrive in time.',
-    remedy: 'Retry. If it persists, look for a client or a network that stalls.',
+    steps: [
+      'Retry the call.',
+      'Make the same call from the machine of the gateway, then from that of the app.',
+      'Look for a client that opens connections and sends nothing, or a network that stalls.',
+    ],
   },
   'request-too-large': {
     status: 413,
     owner: 'caller',
     title: 'The request is too large',
     when: 'The body (413), the URL (414) or the header (431) is too large.',
-    remedy: 'Send a shorter request. This API takes no bodies and needs no cookies.',
+    steps: ['Send a shorter request.', 'Remove cookies and bodies: this API needs neither.', 'Shorten the query.'],
   },
   'client-not-allowed': {
     status: 403,
     owner: 'caller',
     title: 'This client is not allowed',
     when: "The client's address is not in ALLOWED_CLIENTS, or a page of another site made the call.",
-    remedy: 'Call from an allowed network, or ask the operator to extend ALLOWED_CLIENTS or CORS_ORIGINS.',
+    steps: [
+      'Call from an allowed network, or ask the operator to allow this client.',
+      'Find the log line with the `requestId`: `client` is the address, `origin` the page.',
+      'If the app may call, add its network to `ALLOWED_CLIENTS` or its origin to `CORS_ORIGINS`, and [restart](troubleshooting.md#commands).',
+    ],
   },
   'not-found': {
     status: 404,
     owner: 'caller',
     title: 'No such route',
     when: 'No route has this path.',
-    remedy: 'Correct the path. /docs lists the routes.',
+    steps: ['Correct the path. `/docs` lists the routes.', 'Look for a proxy that adds or removes a prefix.'],
   },
   'account-not-found': {
     status: 404,
     owner: 'caller',
     title: 'No such account',
     when: 'The current snapshot has no account with this id.',
-    remedy: 'List the accounts and use an `id` from the list. A new account appears after the next refresh.',
+    steps: [
+      'Use an `id` from the list of accounts. An IBAN is not an id.',
+      'Search for the account: `/api/v1/accounts?q=` finds names and IBANs.',
+      'If it is new, request a refresh: `curl -H "Cache-Control: no-cache" http://localhost:3000/api/v1/accounts`.',
+      'If it is still missing, ask the bank whether the M2M user may see it.',
+    ],
   },
   'method-not-allowed': {
     status: 405,
     owner: 'caller',
     title: 'This method is not allowed',
     when: 'The method is not GET or HEAD. This API is read-only.',
-    remedy: 'Use one of the methods in the `Allow` header.',
+    steps: ['Use one of the methods in the `Allow` header.', 'Use GET: this API only reads.'],
   },
   'not-acceptable': {
     status: 406,
     owner: 'caller',
     title: 'No acceptable format',
     when: 'The `Accept` header excludes every format of this route.',
-    remedy: 'Accept application/json, or text/csv or application/x-ndjson where the route offers them.',
+    steps: [
+      'Accept application/json, or text/csv or application/x-ndjson where the route offers them.',
+      'Or remove the `Accept` header.',
+    ],
   },
   'host-not-allowed': {
     status: 421,
     owner: 'caller',
     title: 'This host name is not allowed',
     when: 'The `Host` header is not in ALLOWED_HOSTS.',
-    remedy: 'Call an allowed name, or ask the operator to add this one to ALLOWED_HOSTS.',
+    steps: [
+      'Call an allowed name, or ask the operator to allow this one.',
+      'If the name is right, add it to `ALLOWED_HOSTS`, and [restart](troubleshooting.md#commands).',
+      'Behind a proxy, check whether the proxy passes `Host` on.',
+    ],
   },
   'credentials-rejected': {
     status: 502,
     owner: 'operator',
     title: 'The bank rejected the user name or password',
     when: 'The token endpoint returned 400 or 401. Some banks also return these for an address that is not on their allowlist.',
-    remedy:
-      'Check BANK_USERNAME and BANK_PASSWORD. If they are right, ask the bank whether the M2M user is active and our address is on its allowlist.',
+    steps: [
+      'Put the right BANK_USERNAME and BANK_PASSWORD in place. If they are right, ask the bank whether the M2M user is active and our address is on its allowlist.',
+      'Compare them, or the files of `BANK_USERNAME_FILE` and `BANK_PASSWORD_FILE`, with what the bank gave you.',
+      'Files are loaded within 5 seconds. After a change of a variable, [restart](troubleshooting.md#commands).',
+      END_BACK_OFF,
+      'Run [the doctor](troubleshooting.md#the-doctor) at most once: each run is another attempt with the password.',
+      LATE_CERTIFICATE,
+    ],
+    request: 'Please tell us whether our user is active, and whether our address is on your allowlist.',
+    allowlist: true,
   },
   'certificate-rejected': {
     status: 502,
     owner: 'operator',
     title: 'The bank rejected our client certificate',
     when: 'The bank ended the TLS connection because of our certificate, sent a page that says so, or closed two connections in a row after the handshake.',
-    remedy:
-      'Ask the bank whether it expects the certificate with the thumbprint that /health shows, and whether our address is on its allowlist. Check that the file has the intermediate certificates.',
+    steps: [
+      'Ask the bank why it rejects our certificate. It needs the thumbprint, and can check its registration, revocation and the allowlist.',
+      DOCTOR,
+      'Check that the file has the intermediate certificates.',
+      'If the bank expects another certificate, install that one as `BANK_PFX_FILE`, or as `BANK_CERT_FILE` and `BANK_KEY_FILE`. Files are loaded within 5 seconds.',
+      END_BACK_OFF,
+      LATE_CERTIFICATE,
+    ],
+    request: 'Please tell us why you reject this certificate, and whether our address is on your allowlist.',
+    allowlist: true,
   },
   'certificate-unusable': {
     status: 503,
     owner: 'operator',
-    title: 'Our client certificate cannot be used',
-    when: 'The certificate has expired, is not valid yet, or cannot be read.',
-    remedy: 'Install a valid certificate and its passcode. The gateway loads them within 5 seconds.',
+    title: 'A certificate cannot be used',
+    when: 'The client certificate has expired, is not valid yet, or cannot be read. In /health also: a new certificate of this API.',
+    steps: [
+      'Install a valid certificate with its key. For the bank: BANK_PFX_FILE and its passcode, or BANK_CERT_FILE and BANK_KEY_FILE. For this API: TLS_CERT_FILE and TLS_KEY_FILE.',
+      'For the reason, [run the doctor](troubleshooting.md#the-doctor) with `--offline`.',
+      'If it has expired, order a new one from the bank, or from your CA for this API.',
+      'Files are loaded within 5 seconds, without a restart.',
+    ],
   },
   'address-not-allowed': {
     status: 502,
     owner: 'operator',
     title: 'The bank does not allow our address',
     when: "The token endpoint returned 403. Our public address is probably not on the bank's allowlist.",
-    remedy:
-      'Ask the bank to add our public address, or that of the egress proxy, to the allowlist. If it is on the list, set BANK_TLS_MAX_VERSION=1.2.',
+    steps: [
+      'Ask the bank to put our address on its allowlist. The status page copies the text.',
+      'To find the address that the bank sees, look at `EGRESS_PUBLIC_ADDRESS`, or ask the network team.',
+      'If the address has changed, ask the network team to restore the old route meanwhile.',
+      'Wait until the bank has confirmed.',
+      END_BACK_OFF,
+      LATE_CERTIFICATE,
+    ],
+    request: 'Please put our address on your allowlist, and tell us when it is done.',
+    allowlist: true,
   },
   'access-not-granted': {
     status: 502,
     owner: 'bank',
     title: 'The bank has granted no accounts',
     when: 'The account list returned 404. The M2M user has no accounts, or the path in BANK_BASE_URL is wrong.',
-    remedy: 'Ask the bank to grant the M2M user access to the accounts.',
+    steps: [
+      'Ask the bank to grant the M2M user access to the accounts. If the gateway never worked with these settings, first check the path in BANK_BASE_URL.',
+      DOCTOR,
+      'Wait until the bank has confirmed.',
+      END_BACK_OFF,
+    ],
+    request: 'Please grant the user of this certificate access to its accounts, and tell us when it is done.',
   },
   'bank-untrusted': {
     status: 502,
     owner: 'operator',
     title: "The bank's server is not trusted",
     when: "The server's certificate has expired, is for another name, or is from no trusted CA. Or there is no common TLS version or cipher.",
-    remedy:
-      'Check BANK_BASE_URL, BANK_AUTH_URL and the clock of this machine. If the bank uses a private CA, set BANK_CA_FILE. Look for a proxy that intercepts TLS. If the certificate has expired, or there is no common TLS version, ask the bank.',
+    steps: [
+      "Find out which certificate the bank's server shows. [The doctor](troubleshooting.md#the-doctor) prints it, and the reason.",
+      'If the bank uses a private CA, compare the issuer with `BANK_CA_FILE`. After a change of the setting, [restart](troubleshooting.md#commands).',
+      'If the issuer is your own company, a proxy intercepts TLS. Ask the network team to exempt the host of the bank.',
+      'Check `BANK_BASE_URL`, `BANK_AUTH_URL` and the clock of this machine (`date -u`).',
+      'If the certificate has expired, or there is no common TLS version, report it to the bank.',
+    ],
   },
   'bank-refused': {
     status: 502,
     owner: 'operator',
     title: 'The bank rejected the request',
     when: 'The bank returned an unexpected 4xx status or a redirect.',
-    remedy:
-      'Check BANK_BASE_URL and BANK_AUTH_URL, and whether our address is on the allowlist. Then ask the bank, with the time and the status in `detail`.',
+    steps: [
+      'Ask the bank why it rejects our calls. It needs the time and the status, and can check the allowlist.',
+      'Compare `BANK_BASE_URL` and `BANK_AUTH_URL` with what the bank gave you.',
+      DOCTOR,
+      KEEP_RUNNING,
+    ],
+    request: 'Please tell us why you reject our calls, and whether our address is on your allowlist.',
+    allowlist: true,
   },
   'bank-response-invalid': {
     status: 502,
     owner: 'bank',
     title: "The bank's response cannot be used",
     when: 'The response is not JSON, is cut off, is too large, or lacks a required value. `detail` names the place.',
-    remedy:
-      'The gateway retries. If it persists, check that BANK_BASE_URL is the address of the account service, and report the time and the place in `detail` to the bank.',
+    steps: [
+      REPORT,
+      DETAIL,
+      'Check that `BANK_BASE_URL` is the address of the account service: [run the doctor](troubleshooting.md#the-doctor).',
+    ],
+    request: 'Please correct the response, and tell us when it is done.',
+    heals: true,
   },
   'bank-unreachable': {
     status: 503,
     owner: 'network',
     title: 'The bank cannot be reached',
     when: 'DNS does not know the name, there is no route, or the TCP connection was refused, reset or too slow. `detail` names the step: DNS, TCP or TLS.',
-    remedy:
-      'The gateway retries. If it persists, ask the network team about DNS, firewall and route to the host and port of BANK_BASE_URL and BANK_AUTH_URL. `node dist/main.js doctor` prints the text for the ticket.',
+    steps: [
+      'Report it to the network team. They can check DNS, firewall and route to the host and port of BANK_BASE_URL and BANK_AUTH_URL.',
+      DOCTOR,
+      'Look up the name: `getent hosts <host of BANK_BASE_URL>`.',
+      'Connect from the machine of the gateway: `curl -v https://<host of BANK_BASE_URL>`.',
+      KEEP_RUNNING,
+    ],
+    request: 'Please check DNS, firewall and route from this machine to that host, and tell us what you find.',
+    heals: true,
   },
   'bank-error': {
     status: 503,
     owner: 'bank',
     title: 'The bank returned a server error',
-    when: 'The bank returned a 5xx status.',
-    remedy:
-      'The gateway retries. If it lasts more than a few minutes, ask the bank about the state of its service, with the time and the status.',
+    when: 'The bank returned a 5xx status or 408.',
+    steps: [REPORT, DETAIL, 'See when it began: `events` in `/health/recent`.', KEEP_RUNNING],
+    request: 'Please tell us what is wrong, and when your service will be back to normal.',
+    heals: true,
   },
   'bank-rate-limited': {
     status: 503,
     owner: 'bank',
     title: 'The bank limits our request rate',
     when: 'The bank returned 429.',
-    remedy:
-      'The gateway waits as long as the bank asks. If it happens often, raise SNAPSHOT_FRESH_MS, and look for other programs that use the same M2M user.',
+    steps: [
+      'Ask the bank for its limit. It may be able to raise it.',
+      'Look for other programs that use the same M2M user.',
+      'See how often the gateway calls: `http_client_request_duration_seconds_count` in `/metrics`.',
+      'Raise `SNAPSHOT_FRESH_MS` or lower `BANK_MAX_CONCURRENT_REQUESTS`, and [restart](troubleshooting.md#commands).',
+    ],
+    request: 'Please tell us which limit we exceed, and whether you can raise it.',
+    heals: true,
   },
   'bank-timeout': {
     status: 504,
     owner: 'bank',
     title: 'The bank did not answer in time',
     when: 'The gateway connected, but got no TLS handshake or no complete response within the deadlines.',
-    remedy:
-      'The gateway retries. If it lasts more than a few minutes, ask the bank about the state of its service, with the time and the text in `detail`.',
+    steps: [
+      REPORT,
+      DOCTOR,
+      'If `tls` or `token` is the slow step, ask the network team whether a firewall drops packets.',
+      'If the bank stays slow, raise `BANK_REQUEST_TIMEOUT_MS` and `SNAPSHOT_READ_TIMEOUT_MS`, and [restart](troubleshooting.md#commands).',
+    ],
+    request: 'Please tell us why responses time out, and when the service will be back to normal.',
+    heals: true,
   },
   'proxy-refused': {
     status: 502,
     owner: 'network',
     title: 'The egress proxy rejected the tunnel',
     when: 'The egress proxy opened no tunnel. `detail` has its status. A 407 is for the operator.',
-    remedy:
-      'For a 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank.',
+    steps: [
+      'Find out why the proxy opens no tunnel. For a 401 or 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank.',
+      DOCTOR,
+      TRY_PROXY,
+      'After a change of `EGRESS_PROXY_URL`, [restart](troubleshooting.md#commands).',
+    ],
+    request: 'Please allow CONNECT to that host and port, and tell us when it is done.',
   },
   'proxy-unavailable': {
     status: 503,
     owner: 'network',
     title: 'The egress proxy cannot be reached',
     when: 'The connection to the egress proxy failed.',
-    remedy:
-      'Check EGRESS_PROXY_URL, and EGRESS_PROXY_CA_FILE for an https:// proxy. Then ask the network team about the state of the proxy.',
+    steps: [
+      'Report it to the network team. First check EGRESS_PROXY_URL, and EGRESS_PROXY_CA_FILE for an https:// proxy.',
+      DOCTOR,
+      TRY_PROXY,
+    ],
+    request: 'Please check the egress proxy, and tell us what you find.',
+    heals: true,
   },
   overloaded: {
     status: 503,
     owner: 'operator',
     title: 'Too many requests are waiting',
-    when: 'More requests wait than MAX_REQUESTS_WAITING allows, or too many downloads run at once.',
-    remedy:
-      'Find out why the bank is slow, or which client calls too often: `accounts_gateway_client_requests_total` in /metrics.',
+    when: 'More requests wait than MAX_REQUESTS_WAITING allows, too many downloads run at once, or a response could not be built in time.',
+    steps: [
+      'Find out which app calls too often, or whether the bank is slow. The status page shows both.',
+      'Ask the team of that app to poll with `If-None-Match`, at most every `max-age` seconds.',
+      'Look at the CPU of this machine, and at the size of the list.',
+      'If the load is right, raise `MAX_REQUESTS_WAITING` and [restart](troubleshooting.md#commands), or add an instance.',
+    ],
+    heals: true,
   },
   stopping: {
     status: 503,
     owner: 'operator',
     title: 'This instance is stopping',
     when: 'This instance is shutting down.',
-    remedy: 'Retry: another instance answers, or this one does after its restart.',
+    steps: [
+      'Check that this instance starts again, or that another one answers.',
+      'Repeat the call: a load balancer sends it to another instance.',
+      'If it does not start, [read its last log lines](troubleshooting.md#commands).',
+    ],
+    heals: true,
   },
   'internal-error': {
     status: 500,
     owner: 'operator',
     title: 'Internal error',
     when: 'The gateway ran into an unexpected error.',
-    remedy: 'Find the log lines with the `requestId`, and send them to the maintainers.',
+    steps: [
+      'Send the log lines of this time to the maintainers of the gateway. They need the version too.',
+      'Find [the log lines](troubleshooting.md#commands) with the `requestId` of the response.',
+      'A [restart](troubleshooting.md#commands) may help for a while. It does not remove the cause.',
+    ],
   },
   'certificate-expiring': {
     status: null,
     owner: 'operator',
     title: 'A certificate expires soon',
     when: 'The client certificate, or the certificate of this API, expires in less than 30 days.',
-    remedy:
-      'Order a new client certificate from the bank, or a new listener certificate from your CA, and install it. The gateway loads it within 5 seconds.',
+    steps: [
+      'Install a new certificate. Order a client certificate from the bank, a certificate of this API from your CA.',
+      'See which one it is, and its date: `certificate` and `listener` in `/health`.',
+      'Check the new file before you install it: [run the doctor](troubleshooting.md#the-doctor) with `BANK_PFX_FILE=<new file>`.',
+      'Replace the old file. The gateway loads it within 5 seconds, tests it at the bank, and keeps the old one if that fails.',
+      'Read the log: `certificate.replaced` has the new date, `certificate.refused` the reason.',
+    ],
   },
   'bank-slow': {
     status: null,
     owner: 'bank',
     title: 'The bank is slow',
     when: 'A refresh takes longer than SNAPSHOT_SOFT_TIMEOUT_MS. Apps get the cached snapshot, marked stale.',
-    remedy: 'If it lasts more than a few minutes, ask the bank why its service is slow.',
+    steps: [
+      REPORT,
+      'See for how long: `bankP50Ms` in `/health/recent`.',
+      'If it is slow every day, raise `SNAPSHOT_SOFT_TIMEOUT_MS`, and [restart](troubleshooting.md#commands).',
+    ],
+    request: 'Please tell us why your service is slow, and when it will be faster again.',
+    heals: true,
   },
   'accounts-emptied': {
     status: null,
     owner: 'bank',
     title: 'The bank lists no accounts',
     when: 'The last refresh returned no accounts.',
-    remedy: 'Ask the bank whether the M2M user still has access to the accounts.',
+    steps: [
+      'Ask the bank which accounts the M2M user may see.',
+      'Check that the list is still empty: `curl -H "Cache-Control: no-cache" http://localhost:3000/api/v1/accounts`.',
+      'Tell the teams of the apps that the empty list does not prove that accounts were closed.',
+      'If an empty list is right, silence the alert AccountsGatewayNoAccounts: `/health` stays degraded.',
+    ],
+    request: 'Please check which accounts the user of this certificate may see, and tell us why there are none.',
   },
   'clock-skewed': {
     status: null,
     owner: 'operator',
     title: 'The clock of this machine is wrong',
     when: 'The clocks of the bank (`Date` header) and of this machine differ by more than 30 seconds.',
-    remedy: 'Check the time synchronization (NTP) of this machine.',
+    steps: [
+      'Correct the clock of this machine. Look at its time service (NTP), or that of the host for a container.',
+      'Compare it with another clock: `date -u`. `timedatectl` shows the time service.',
+      'If our clock is right, report the `Date` header to the bank.',
+    ],
   },
   'snapshot-not-stored': {
     status: null,
     owner: 'operator',
     title: 'The snapshot cannot be written to its file',
     when: 'SNAPSHOT_FILE cannot be written. Apps get current data, but after a restart the first calls wait for the bank.',
-    remedy:
-      "Check that the directory of SNAPSHOT_FILE exists, that the gateway's user may write to it, and that the disk has space.",
+    steps: [
+      "Make the directory of SNAPSHOT_FILE writable. It must exist, belong to the gateway's user, and have space.",
+      'Look at it: `ls -ld <directory>` and `df -h <directory>`.',
+      'Wait for the next refresh. Until then a restart begins without a copy.',
+    ],
   },
   'sharing-unavailable': {
     status: null,
     owner: 'operator',
     title: 'Redis cannot be used',
     when: 'Redis is unreachable, slow, full, read-only, or denies access. This instance refreshes on its own.',
-    remedy:
-      'Check that the Redis of REDIS_URL runs, can be reached, has free memory, and allows this user to write. The gateway uses it again without a restart.',
+    steps: [
+      'Repair the Redis of REDIS_URL. It must run, be reachable, have free memory, and let this user write.',
+      'See the reason: `sharing` in `/health`.',
+      'Try Redis from the machine of the gateway: `redis-cli -u <REDIS_URL> ping`, for `rediss://` with `--cacert <REDIS_CA_FILE>`.',
+      "If it is full, ask Redis's administrator for `info memory`: our user may not. If it denies access, compare the user's ACL with [fleet.md](fleet.md).",
+      'Do not restart the gateway: it uses Redis again by itself, and logs `sharing.recovered`.',
+    ],
+    heals: true,
   },
 } as const satisfies Record<string, Problem>;
 
@@ -273,3 +443,9 @@ export type ProblemCode = {
 export const ALL_CODES = Object.keys(PROBLEMS) as AnyCode[];
 
 export const PROBLEM_CODES = ALL_CODES.filter((code): code is ProblemCode => PROBLEMS[code].status !== null);
+
+/** The first step of a code, as plain text. */
+export const remedyOf = (code: AnyCode): string => toPlainText(PROBLEMS[code].steps[0]);
+
+/** A step without the addresses of its links. */
+export const toPlainText = (step: string): string => step.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');

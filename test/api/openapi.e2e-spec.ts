@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { ALL_CODES, PROBLEMS } from '../../src/errors/problem-table.js';
+import { ALL_CODES, PROBLEMS, remedyOf } from '../../src/errors/problem-table.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { RecentHistory } from '../../src/operations/metrics/recent-history.js';
 import { type Gateway, startGateway } from '../support/gateway.js';
@@ -146,8 +146,10 @@ describe('responses match the OpenAPI document', () => {
     expect(all.json.map(({ code }: { code: string }) => code)).toEqual(ALL_CODES);
     const one = await gateway.get('/problems/bank-timeout', accept);
     expect(faults(one.json, schemaOf('/problems/{code}', '200'))).toEqual([]);
-    const { status, owner, title, when, remedy } = PROBLEMS['bank-timeout'];
-    expect(one.json).toEqual({ code: 'bank-timeout', status, owner, title, when, remedy });
+    const { status, owner, title, when } = PROBLEMS['bank-timeout'];
+    const entry = { code: 'bank-timeout', status, owner, title, when, remedy: remedyOf('bank-timeout') };
+    expect(one.json).toMatchObject({ ...entry, heals: true, allowlist: false });
+    expect([one.json.steps[0], one.json.steps.join()]).toEqual([entry.remedy, expect.not.stringContaining('](')]);
     const forPeople = await gateway.get('/problems/bank-timeout', { accept: 'text/html' });
     expect(forPeople.text).toContain('<code>BANK_REQUEST_TIMEOUT_MS</code>');
     for (const other of ['*/*', 'text/html,application/xhtml+xml,*/*;q=0.8']) {

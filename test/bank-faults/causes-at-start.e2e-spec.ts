@@ -14,7 +14,7 @@ import { scrape } from '../support/scrape.js';
 import { closedPort, startRawServer, startTlsServer } from '../support/servers.js';
 import { hasOpenssl } from '../support/tools.js';
 
-// The rows of docs/troubleshooting.md#what-you-see, at the start of a gateway: the app's answer, /health, log and doctor name one code and
+// The rows of docs/troubleshooting.md#symptoms, at the start of a gateway: the app's answer, /health, log and doctor name one code and
 // one owner, and one alert fires. `npm run causes` prints the table, with the deadlines that the gateway has by default.
 
 const bank = await bankForFile();

@@ -53,10 +53,10 @@ async function pretty(path: string, text: string): Promise<string> {
 
 function problemTable(): string {
   const rows = ALL_CODES.map((code) => {
-    const { status, owner, when, remedy } = PROBLEMS[code];
-    return [`\`${code}\``, String(status ?? '–'), owner, when, remedy];
+    const { status, owner, when, steps } = PROBLEMS[code];
+    return [`\`${code}\``, String(status ?? '–'), owner, when, steps[0]];
   });
-  return toTable(['code', 'status', 'owner', 'when', 'what to do'], rows);
+  return toTable(['code', 'status', 'owner', 'when', 'the first step'], rows);
 }
 
 /** The alerts of each severity, with links to their headings. */

@@ -5,7 +5,7 @@ import { X509Certificate } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { PROBLEMS } from '../../src/errors/problem-table.js';
+import { remedyOf } from '../../src/errors/problem-table.js';
 import { AppModule } from '../../src/app.module.js';
 import { VERSION } from '../../src/config/version.js';
 import { temporaryDirectory } from '../support/closing.js';
@@ -167,7 +167,7 @@ describe('health of a gateway in trouble', () => {
     expect((await gateway.get('/health/ready')).status).toBe(503);
     const { status, json } = await gateway.get('/health');
     expect([status, json.status]).toEqual([503, 'error']);
-    const cause = { code: 'access-not-granted', owner: 'bank', remedy: PROBLEMS['access-not-granted'].remedy };
+    const cause = { code: 'access-not-granted', owner: 'bank', remedy: remedyOf('access-not-granted') };
     for (const part of ['bank', 'snapshot']) {
       expect(json.details[part]).toMatchObject({ status: 'down', ...cause, detail: expect.stringContaining('404') });
     }
@@ -194,7 +194,7 @@ describe('health of a gateway in trouble', () => {
       code: 'proxy-unavailable',
       owner: 'network',
       detail: expect.stringContaining('ECONNREFUSED'),
-      remedy: PROBLEMS['proxy-unavailable'].remedy,
+      remedy: remedyOf('proxy-unavailable'),
       route: 'proxy http://127.0.0.1:9',
       publicAddress: null,
     });

@@ -195,7 +195,26 @@ export type ProblemEntry = {
     owner: ProblemOwner;
     title: string;
     when: string;
+    /**
+     * the first step
+     */
     remedy: string;
+    /**
+     * what to do, in order
+     */
+    steps: Array<string>;
+    /**
+     * what to ask the bank or the network team
+     */
+    request: string | null;
+    /**
+     * it may end although nobody acts
+     */
+    heals: boolean;
+    /**
+     * the bank's allowlist may be the cause
+     */
+    allowlist: boolean;
 };
 
 export type ProblemList = Array<ProblemEntry>;
@@ -349,6 +368,10 @@ export type BankHealth = {
      * BANK_SUPPORT
      */
     support: string | null;
+    /**
+     * BANK_STATUS_PAGE
+     */
+    statusPage: string | null;
     lastSuccessAt: string | null;
     /**
      * the last failure; null without one

@@ -8,10 +8,9 @@ import { readPage } from '../../list/read-page.js';
 import type { ListOutcome } from '../../bank/paging.js';
 import type { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
-import { PROBLEMS } from '../../errors/problem-table.js';
+import { PROBLEMS, remedyOf } from '../../errors/problem-table.js';
 import { AccountListBuilder } from '../../list/account-list-builder.js';
 import { toAccount } from '../../list/account.js';
-import { remedyFor } from './remedies.js';
 import type { Findings } from './steps.js';
 
 /** The drift found in the list, and the error if it could not be read. */
@@ -58,7 +57,7 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
   if (accounts === 0) {
     const code = 'accounts-emptied';
     const problem = 'The bank lists no accounts.';
-    findings.warning = { code, owner: PROBLEMS[code].owner, problem, remedy: remedyFor(code) };
+    findings.warning = { code, owner: PROBLEMS[code].owner, problem, remedy: remedyOf(code) };
   } else if (complete === false) {
     findings.warning = {
       owner: 'bank',

@@ -6,7 +6,7 @@ import { CertificateUnreadable } from '../../auth/pfx/certificate-unreadable.js'
 import { daysLeft, EXPIRING_UNDER_DAYS, toDays } from '../../config/expiry-notice.js';
 import { SandboxNotStarted } from '../../sandbox/listen.js';
 import type { Clock } from '../../time/clock.js';
-import { remedyFor } from './remedies.js';
+import { remedyOf } from '../../errors/problem-table.js';
 import { StepFailed, type Findings } from './steps.js';
 
 /** Reads the settings and reports which bank they lead to. @throws SettingsInvalid */
@@ -68,7 +68,7 @@ export async function checkCertificate(
   if (invalid) throw invalid;
   if (left < EXPIRING_UNDER_DAYS) {
     const code = 'certificate-expiring';
-    findings.warning = { code, problem: `The certificate expires in ${toDays(left)}.`, remedy: remedyFor(code) };
+    findings.warning = { code, problem: `The certificate expires in ${toDays(left)}.`, remedy: remedyOf(code) };
   } else if (warnings.length > 0) {
     findings.warning = { problem: warnings.join(' '), remedy: 'Fix this, or the bank may reject the certificate.' };
   }

@@ -5,13 +5,12 @@ import type { IdentityMaterial } from '../../auth/identity-material.js';
 import type { SecretSource } from '../../config/kinds.js';
 import { isSkewed } from '../../egress/clock-skew.js';
 import type { Settings } from '../../config/settings.js';
-import { PROBLEMS } from '../../errors/problem-table.js';
+import { PROBLEMS, remedyOf } from '../../errors/problem-table.js';
 import { Activity } from '../../telemetry/activity.js';
 import type { Clock } from '../../time/clock.js';
 import { checkAccounts, checkShape } from './check-accounts.js';
 import { checkDns, checkRoute, checkTls } from './check-connection.js';
 import { checkCertificate, checkSettings, type SettingsSource } from './check-files.js';
-import { remedyFor } from './remedies.js';
 import { StepFailed, Steps, STEPS, type Findings, type StepReport } from './steps.js';
 
 interface ExamineOptions {
@@ -93,7 +92,7 @@ async function checkToken({ tokens, egress }: BankIdentity, findings: Findings):
   if (!isSkewed(clockSkewMs)) return;
   const code = 'clock-skewed';
   const problem = `The clock of this machine is ${Math.abs(seconds)} s ${seconds > 0 ? 'behind' : 'ahead of'} the bank's.`;
-  findings.warning = { code, owner: PROBLEMS[code].owner, problem, remedy: remedyFor(code) };
+  findings.warning = { code, owner: PROBLEMS[code].owner, problem, remedy: remedyOf(code) };
 }
 
 /** Connects to Redis and sends each kind of command that sharing uses. @throws StepFailed sharing-unavailable */
@@ -112,5 +111,5 @@ async function checkSharing(
   connection.close();
   if (connection.trouble === null) return;
   const code = 'sharing-unavailable';
-  throw new StepFailed(code, PROBLEMS[code].owner, `Redis cannot be used (${connection.trouble}).`, remedyFor(code));
+  throw new StepFailed(code, PROBLEMS[code].owner, `Redis cannot be used (${connection.trouble}).`, remedyOf(code));
 }

@@ -1,6 +1,5 @@
 import { GatewayError } from '../../errors/gateway-error.js';
-import type { AnyCode, Owner } from '../../errors/problem-table.js';
-import { remedyFor } from './remedies.js';
+import { remedyOf, type AnyCode, type Owner } from '../../errors/problem-table.js';
 
 /** The steps in their order, which also gives the exit codes (docs/troubleshooting.md#steps-and-exit-codes). */
 export const STEPS = [
@@ -106,7 +105,7 @@ function toProblem(thrown: unknown) {
   }
   if (thrown instanceof GatewayError && thrown.code !== 'internal-error') {
     const { code, owner, detail } = thrown;
-    return { code, owner, problem: detail, remedy: remedyFor(code) };
+    return { code, owner, problem: detail, remedy: remedyOf(code) };
   }
   const cause = thrown instanceof GatewayError ? thrown.cause : thrown;
   const error = cause instanceof Error ? cause : new Error();

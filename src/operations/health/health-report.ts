@@ -68,6 +68,7 @@ export class HealthReport {
         mode: this.settings.mode,
         host: new URL(this.settings.BANK_BASE_URL).host,
         support: this.settings.BANK_SUPPORT ?? null,
+        statusPage: this.settings.BANK_STATUS_PAGE ?? null,
         lastSuccessAt: bank.lastSuccessAt,
         lastError: bank.lastError,
         ...toFailureSeries(facts),

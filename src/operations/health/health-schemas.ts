@@ -48,6 +48,7 @@ const parts = {
     mode: z.enum(['live', 'sandbox']),
     host: z.string().meta({ example: 'bank.example' }).describe('of BANK_BASE_URL'),
     support: z.string().nullable().meta({ example: 'Service desk, +45 70 10 00 00' }).describe('BANK_SUPPORT'),
+    statusPage: z.string().nullable().meta({ example: 'https://status.bank.example/' }).describe('BANK_STATUS_PAGE'),
     lastSuccessAt: instant,
     lastError,
     circuit: z.enum(['closed', 'open', 'half-open']).describe('state of the back-off'),

@@ -1,7 +1,7 @@
 import type { GatewayError } from '../../errors/gateway-error.js';
 import { EXPIRING_UNDER_DAYS, toDays } from '../../config/expiry-notice.js';
 import { isSkewed } from '../../egress/clock-skew.js';
-import { PROBLEMS, type AnyCode } from '../../errors/problem-table.js';
+import { PROBLEMS, remedyOf, type AnyCode } from '../../errors/problem-table.js';
 import { canAnswer, tokenError } from './can-answer.js';
 import type { GatewayFacts } from './gateway-status.js';
 
@@ -131,9 +131,8 @@ export const judgeStopping = (): Part => down('stopping', 'This instance is stop
 /** The certificate of the internal API. */
 export function judgeListener(listener: Omit<NonNullable<GatewayFacts['listener']>, 'subject'>): Part {
   if (listener.refused !== null) {
-    const remedy = 'Put a valid TLS_CERT_FILE and its TLS_KEY_FILE in place. The gateway loads them within 5 seconds.';
     const detail = `A new certificate of this API was refused; the old one stays in use: ${listener.refused}`;
-    return { ...degraded('certificate-unusable', detail), remedy };
+    return degraded('certificate-unusable', detail);
   }
   if (listener.daysLeft >= EXPIRING_UNDER_DAYS) return UP;
   const { notAfter, daysLeft } = listener;
@@ -162,6 +161,5 @@ const degraded = (code: AnyCode, detail: string): Part => ({ status: 'degraded',
 const down = (code: AnyCode, detail: string): Part => ({ status: 'down', ...toProblem(code, detail) });
 
 function toProblem(code: AnyCode, detail: string): Problem {
-  const { owner, remedy } = PROBLEMS[code];
-  return { code, owner, detail, remedy };
+  return { code, owner: PROBLEMS[code].owner, detail, remedy: remedyOf(code) };
 }

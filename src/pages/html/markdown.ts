@@ -34,7 +34,7 @@ export function renderMarkdown(markdown: string, isServed: (file: string) => boo
 }
 
 /** Anchors as code hosts derive them from headings, for links between documents. */
-function toAnchor(heading: string): string {
+export function toAnchor(heading: string): string {
   const text = heading.replace(/<[^>]*>/g, '').replace(/&[a-z]+;/g, '');
   return text
     .toLowerCase()

@@ -4,11 +4,12 @@ import { refTo } from '../../representation/schemas.js';
 import { createStrictTypeChooser } from '../../representation/negotiation.js';
 import { FixedDocument } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
+import { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
-import { problemEntrySchema, problemListSchema, type ProblemEntry } from '../../errors/problem-document.js';
+import { problemEntrySchema, problemListSchema, toProblemEntry } from '../../errors/problem-document.js';
 import { SendFixedDocument } from '../send-fixed-document.js';
 import { toCodePage, toListPage } from './problem-pages.js';
-import { ALL_CODES, PROBLEMS, type AnyCode } from '../../errors/problem-table.js';
+import { ALL_CODES } from '../../errors/problem-table.js';
 
 const HTML = 'text/html';
 const JSON_TYPE = 'application/json';
@@ -21,10 +22,14 @@ const page200 = { [HTML]: { schema: { type: 'string' as const, description: 'a p
 @UseInterceptors(SendFixedDocument)
 @Controller('problems')
 export class ProblemsController {
-  readonly #list = toForms(toListPage(), ALL_CODES.map(toEntry));
-  readonly #byCode = new Map<string, ProblemForms>(
-    ALL_CODES.map((code) => [code, toForms(toCodePage(code), toEntry(code))]),
-  );
+  readonly #list = toForms(toListPage(), ALL_CODES.map(toProblemEntry));
+  readonly #byCode: ReadonlyMap<string, ProblemForms>;
+
+  constructor({ BANK_STATUS_PAGE: statusPage }: Settings) {
+    this.#byCode = new Map(
+      ALL_CODES.map((code) => [code, toForms(toCodePage(code, statusPage ?? null), toProblemEntry(code))]),
+    );
+  }
 
   @Get()
   @ApiOperation({
@@ -44,7 +49,7 @@ export class ProblemsController {
   @ApiParam({ name: 'code', description: 'the `code` of a problem document', example: 'bank-timeout' })
   @ApiOperation({
     operationId: 'getProblem',
-    summary: 'Get the meaning, owner and remedy of an error',
+    summary: 'Get the meaning, owner and steps of an error',
     description: 'A page for people, or JSON with `Accept: application/json`.',
   })
   @ApiOkResponse({
@@ -56,10 +61,6 @@ export class ProblemsController {
     if (!forms) throw new GatewayError('not-found', 'No problem has this code. /problems lists all.');
     return forms[chooseType(accept)];
   }
-}
-
-function toEntry(code: AnyCode): ProblemEntry {
-  return { code, ...PROBLEMS[code] };
 }
 
 /** The same for people and for programs: HTML, unless the caller prefers JSON. */
