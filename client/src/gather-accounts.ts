@@ -21,7 +21,7 @@ export async function gatherAccounts(
   throw new GatewayProblem({
     code: 'snapshot-changing',
     owner: 'caller',
-    message: 'The snapshot changed between pages each time. Ask for fewer accounts, or again.',
+    message: 'The snapshot changed between pages each time.',
   });
 }
 

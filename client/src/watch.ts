@@ -37,17 +37,9 @@ const MAX_POLL_MS = 2 ** 31 - 1;
 
 type Poll = (signal: AbortSignal) => Promise<Answer<AccountList>>;
 
-/** Handlers of version 0.1, which nobody would call, and those of today. */
-const RENAMED: Readonly<Record<string, string>> = {
-  onSnapshot: 'onData',
-  onState: 'onData (snapshot.stale) and onError',
-  onReset: 'onData',
-  onConnection: 'onData and onError',
-};
-
 /**
  * Polls until `close()`, an abort of the signal, or an error that a retry cannot fix.
- * @throws TypeError without `onData`, or with a handler of version 0.1
+ * @throws TypeError without `onData`
  */
 export function watch(poll: Poll, handlers: WatchHandlers, signal?: AbortSignal): Watch {
   assertHandlers(handlers);
@@ -60,9 +52,6 @@ export function watch(poll: Poll, handlers: WatchHandlers, signal?: AbortSignal)
 }
 
 function assertHandlers(handlers: WatchHandlers): void {
-  const given = Object.keys(handlers);
-  const former = given.find((name) => name in RENAMED);
-  if (former) throw new TypeError(`watch: ${former} of version 0.1 is now ${RENAMED[former]}.`);
   if (typeof handlers.onData !== 'function') throw new TypeError('watch: the handler onData is missing.');
 }
 

@@ -24,10 +24,7 @@ const { scripts, dependencies, devDependencies } = JSON.parse(read('package.json
   Record<string, string>
 >;
 
-/** Settings of earlier versions, for docs/upgrade.md. */
-const FORMER = new Set(['SNAPSHOT_STALE_MS', 'MAX_EVENT_STREAMS']);
-const unknownSettings = (text: string) =>
-  settingsIn(text).filter((name) => !KNOWN_NAMES.includes(name) && !FORMER.has(name));
+const unknownSettings = (text: string) => settingsIn(text).filter((name) => !KNOWN_NAMES.includes(name));
 const unknownCommands = (text: string) =>
   [...text.matchAll(/\bnpm (?:run (?:--silent )?([\w:-]+)|(start|test)\b)/g)]
     .map(([, script, short]) => script ?? short ?? '')
