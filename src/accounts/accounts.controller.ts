@@ -3,10 +3,10 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger'
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { assertAcceptsJson, createStrictTypeChooser } from '../representation/negotiation.js';
 import { refTo } from '../representation/schemas.js';
+import { ANSWER_SCHEMAS } from '../list/answer-schemas.js';
 import { CSV_COLUMNS } from '../list/csv.js';
 import { FORMATS, listQuerySchema, MEDIA_TYPES, noQuerySchema, type Format, type ListQuery } from './list-query.js';
 import { Responder } from './responder.js';
-import { accountAnswerSchema, accountListSchema } from './response-schemas.js';
 
 /** JSON where Accept has no preference. */
 const chooseListType = createStrictTypeChooser([MEDIA_TYPES.json, MEDIA_TYPES.csv, MEDIA_TYPES.ndjson]);
@@ -27,7 +27,7 @@ export class AccountsController {
   @ApiOkResponse({
     description: 'one page of the accounts that match; CSV and NDJSON have all of them',
     content: {
-      [MEDIA_TYPES.json]: { schema: refTo(accountListSchema) },
+      [MEDIA_TYPES.json]: { schema: refTo(ANSWER_SCHEMAS.accounts) },
       [MEDIA_TYPES.csv]: { schema: { type: 'string', description: `with the columns ${CSV_COLUMNS.join(', ')}` } },
       [MEDIA_TYPES.ndjson]: { schema: { type: 'string', description: 'an Account on each line' } },
     },
@@ -57,7 +57,7 @@ export class AccountsController {
   })
   @ApiOkResponse({
     description: 'one account',
-    content: { [MEDIA_TYPES.json]: { schema: refTo(accountAnswerSchema) } },
+    content: { [MEDIA_TYPES.json]: { schema: refTo(ANSWER_SCHEMAS.account) } },
   })
   one(
     @Param('accountId') accountId: string,

@@ -1,11 +1,11 @@
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ANSWER_SCHEMAS } from '../list/answer-schemas.js';
 import { assertAcceptsJson } from '../representation/negotiation.js';
 import { refTo } from '../representation/schemas.js';
 import { filtersSchema, MEDIA_TYPES, type FilterQuery } from './list-query.js';
 import { Responder } from './responder.js';
-import { balancesAnswerSchema } from './response-schemas.js';
 
 /** Totals by currency of the accounts that match. */
 @ApiTags('accounts')
@@ -22,7 +22,7 @@ export class BalancesController {
   })
   @ApiOkResponse({
     description: 'the totals, ordered by currency',
-    content: { [MEDIA_TYPES.json]: { schema: refTo(balancesAnswerSchema) } },
+    content: { [MEDIA_TYPES.json]: { schema: refTo(ANSWER_SCHEMAS.totals) } },
   })
   totals(
     @Query({ schema: filtersSchema }) filters: FilterQuery,

@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../errors/gateway-error.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
-import { orAborted, within } from '../time/deadline.js';
+import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 
 const LIMITS = {
   downloads: 8,
@@ -24,24 +24,29 @@ export class Downloads {
   /**
    * Waits for a slot, which is taken until the stream is closed. Aborting `signal`, as a caller who leaves does, destroys the
    * stream.
-   * @param open begins the download; not called for a caller who no longer waits
+   * @param open begins the download, which ends when its signal aborts; not called for a caller who no longer waits
+   * @param waitMs for a slot and for the first piece
    * @throws GatewayError overloaded after `waitMs`; what the first piece throws; the reason of `signal`
    */
   async open(
     snapshot: Snapshot,
-    open: () => AsyncIterator<Uint8Array>,
+    open: (signal: AbortSignal) => AsyncIterator<Uint8Array>,
     signal: AbortSignal,
     waitMs: number,
   ): Promise<Readable> {
+    const deadline = performance.now() + waitMs;
     await this.#takeSlot(snapshot, signal, waitMs);
+    const end = new AbortController();
     try {
-      const pieces = open();
+      const pieces = open(AbortSignal.any([signal, end.signal]));
       // a list that has ended meanwhile is known before the header is sent
-      const first = await pieces.next();
+      const first = await within(pieces.next(), deadline - performance.now());
+      if (first === TIMED_OUT) throw overloaded(`The download was not ready within ${waitMs} ms.`);
       const stream = Readable.from(withFirst(first, pieces), { objectMode: false });
-      void this.#watch(stream, pieces, snapshot, signal);
+      void this.#watch(stream, pieces, snapshot, signal, end);
       return stream;
     } catch (error) {
+      end.abort();
       this.#releaseSlot(snapshot);
       throw error;
     }
@@ -74,7 +79,7 @@ export class Downloads {
       this.#count < LIMITS.downloads
         ? `Downloads of ${LIMITS.snapshots} other snapshots are already running.`
         : `${LIMITS.downloads} downloads are already running.`;
-    throw new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS });
+    throw overloaded(detail);
   }
 
   get #count(): number {
@@ -101,12 +106,14 @@ export class Downloads {
     pieces: AsyncIterator<Uint8Array>,
     snapshot: Snapshot,
     signal: AbortSignal,
+    end: AbortController,
   ): Promise<void> {
     const onAbort = () => stream.destroy();
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
     const cutOff = setTimeout(() => stream.destroy(new Error('the download took too long')), LIMITS.durationMs);
     await finished(stream).catch(() => undefined);
+    end.abort();
     // a stream that was never read has not begun to iterate, and so does not end what it would have
     await pieces.return?.().catch(() => undefined);
     clearTimeout(cutOff);
@@ -114,6 +121,8 @@ export class Downloads {
     this.#releaseSlot(snapshot);
   }
 }
+
+const overloaded = (detail: string) => new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS });
 
 async function* withFirst(
   first: IteratorResult<Uint8Array>,

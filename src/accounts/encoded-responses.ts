@@ -2,7 +2,8 @@ import { promisify } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
-import type { Question, SnapshotFacts } from '../list/questions.js';
+import type { SnapshotFacts } from '../list/answer-schemas.js';
+import type { Query } from '../list/queries.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import { compress, MIN_COMPRESSED_BYTES, type Compression, type Encoding } from '../representation/negotiation.js';
 import { expiresAt } from '../cache/cached-snapshot.js';
@@ -18,8 +19,6 @@ type AgeLimit = Pick<Settings, 'SNAPSHOT_MAX_AGE_MS'>;
 const MAX_BYTES = 32 * 1024 * 1024;
 /** Memory overhead of an entry, in addition to its bytes. */
 const OVERHEAD_BYTES = 500;
-/** Questions to the list at once. It answers them one after the other; the second is there when the first is done. */
-const MAX_ASKING = 2;
 /** At most 2 at once, so that they never take every thread of Node's pool. */
 const MAX_COMPRESSING = 2;
 /** Where more wait, further responses are sent uncompressed. */
@@ -42,14 +41,13 @@ interface ResponsesOfSnapshot {
 @Injectable()
 export class EncodedResponses {
   readonly #bySnapshot = new WeakMap<Snapshot, ResponsesOfSnapshot>();
-  readonly #asking = pLimit(MAX_ASKING);
   readonly #compressing = pLimit(MAX_COMPRESSING);
 
   constructor(@Inject(Settings) private readonly limits: AgeLimit) {}
 
   /** The response, if it has been built. */
-  find(served: ServedSnapshot, question: Question, encoding: Encoding): EncodedResponse | undefined {
-    return this.#bySnapshot.get(served.snapshot)?.ready.get(toKey(served, question, encoding));
+  find(served: ServedSnapshot, query: Query, encoding: Encoding): EncodedResponse | undefined {
+    return this.#bySnapshot.get(served.snapshot)?.ready.get(toKey(served, query, encoding));
   }
 
   /**
@@ -58,29 +56,26 @@ export class EncodedResponses {
    */
   async get(
     served: ServedSnapshot,
-    question: Question,
+    query: Query,
     encoding: Encoding,
     caller: AbortSignal,
   ): Promise<EncodedResponse | null> {
     const { ready, underWay } = this.#responsesOf(served.snapshot);
-    const key = toKey(served, question, encoding);
+    const key = toKey(served, query, encoding);
     const found = ready.get(key);
     if (found) return found;
     return underWay.join(key, caller, async (signal) => {
       const response = await (encoding === 'identity'
-        ? this.#ask(served, question, signal)
-        : this.#compress(served, question, encoding, signal));
+        ? this.#ask(served, query, signal)
+        : this.#compress(served, query, encoding, signal));
       // one that was not compressed because too many waited is not kept as the compressed one
       if (response && (response.encoding === encoding || isSmall(response))) ready.set(key, response);
       return response;
     });
   }
 
-  async #ask(served: ServedSnapshot, question: Question, signal: AbortSignal): Promise<EncodedResponse | null> {
-    const answer = await this.#asking(() => {
-      signal.throwIfAborted();
-      return served.snapshot.list.answer(question, toFacts(served, this.limits));
-    });
+  async #ask(served: ServedSnapshot, query: Query, signal: AbortSignal): Promise<EncodedResponse | null> {
+    const answer = await served.snapshot.list.answer(query, toFacts(served, this.limits), signal);
     if (answer === null) return null;
     const { digest, body } = answer;
     return {
@@ -92,11 +87,11 @@ export class EncodedResponses {
 
   async #compress(
     served: ServedSnapshot,
-    question: Question,
+    query: Query,
     encoding: Compression,
     signal: AbortSignal,
   ): Promise<EncodedResponse | null> {
-    const plain = await this.get(served, question, 'identity', signal);
+    const plain = await this.get(served, query, 'identity', signal);
     if (plain === null || plain.body === null || isSmall(plain)) return plain;
     if (this.#compressing.pendingCount >= MAX_WAITING_TO_COMPRESS) return plain;
     const { etag, body } = plain;
@@ -122,19 +117,19 @@ export class EncodedResponses {
 
 const isSmall = ({ body }: EncodedResponse): boolean => body !== null && body.length <= MIN_COMPRESSED_BYTES;
 
-/** The texts of questions. ValidationPipe gives the same object for the same query string. */
-const texts = new WeakMap<Question, string>();
+/** The texts of queries. ValidationPipe gives the same object for the same query string. */
+const texts = new WeakMap<Query, string>();
 
-function toText(question: Question): string {
-  const known = texts.get(question);
+function toText(query: Query): string {
+  const known = texts.get(query);
   if (known !== undefined) return known;
-  const text = JSON.stringify(question);
-  texts.set(question, text);
+  const text = JSON.stringify(query);
+  texts.set(query, text);
   return text;
 }
 
-const toKey = ({ stale }: ServedSnapshot, question: Question, encoding: Encoding): string =>
-  `${encoding} ${stale} ${toText(question)}`;
+const toKey = ({ stale }: ServedSnapshot, query: Query, encoding: Encoding): string =>
+  `${encoding} ${stale} ${toText(query)}`;
 
 /** The property `snapshot` of a response. */
 export const toFacts = ({ snapshot, stale }: ServedSnapshot, limits: AgeLimit): SnapshotFacts => ({

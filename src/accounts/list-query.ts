@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { foldCase, foldNumber, foldText } from '../list/fold-text.js';
 import type { Filters } from '../list/match.js';
-import type { Export, Question } from '../list/questions.js';
+import type { Export, Query } from '../list/queries.js';
 import { SORT_FIELDS, type Sort } from '../list/sort.js';
 
 const error = (issue: { readonly input?: unknown }) =>
-  Array.isArray(issue.input) ? 'is given more than once' : 'must be a text';
+  Array.isArray(issue.input) ? 'is given more than once' : 'must be a string';
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -62,7 +62,7 @@ const filters = {
   q: filter(100, foldText)
     .optional()
     .describe(
-      'part of name, description, IBAN, identifier or owner; letter case, accents and strokes are ignored, and spaces in IBANs and identifiers',
+      'part of name, description, IBAN, identifier or owner, of each the first 500 characters; letter case, accents and strokes are ignored, and spaces in IBANs and identifiers',
     ),
 } satisfies Readonly<Record<keyof Filters, z.ZodType>>;
 
@@ -91,7 +91,7 @@ const parameters = {
 export const listQuerySchema = withAnyCase(parameters).transform(
   ({ format, sort, pageNumber, pageSize, separator, decimal, ...filters }) => {
     const selection = { filters, sort };
-    const json: Question = { kind: 'accounts', selection, number: pageNumber, size: pageSize };
+    const json: Query = { kind: 'accounts', selection, number: pageNumber, size: pageSize };
     const csv: Export = { kind: 'csv', selection, dialect: { separator, decimal } };
     const ndjson: Export = { kind: 'ndjson', selection };
     return { format, json, csv, ndjson };

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { ListEnded } from '../snapshot/list-thread.js';
-import type { Export, Question } from '../list/questions.js';
+import type { Export, Query } from '../list/queries.js';
 import { compressStream, toEncoding, type Encoding } from '../representation/negotiation.js';
 import { readCacheDirectives, toFreshMs } from '../cache/freshness.js';
 import { CallerLeft, SnapshotCache, type ServedSnapshot } from '../cache/snapshot-cache.js';
@@ -38,19 +38,19 @@ export class Responder {
   }
 
   /**
-   * Sends the answer as JSON, from memory if the question was answered before from the same snapshot.
+   * Sends the answer as JSON, from memory if the query was answered before from the same snapshot.
    * @throws GatewayError as `SnapshotCache.get`; account-not-found; overloaded
    */
-  async sendJson(request: FastifyRequest, reply: FastifyReply, question: Question): Promise<void> {
+  async sendJson(request: FastifyRequest, reply: FastifyReply, query: Query): Promise<void> {
     const encoding = toEncoding(request.headers['accept-encoding']);
     await this.#withList(request, async (served) => {
       const waitedFrom = performance.now();
-      const found = this.responses.find(served, question, encoding);
-      const response = found ?? (await this.#ask(request, served, question, encoding));
+      const found = this.responses.find(served, query, encoding);
+      const response = found ?? (await this.#ask(request, served, query, encoding));
       if (response === null) throw this.#accountNotFound(served);
       // a long document is not begun for a caller who has it
       const isKnown = matchesTag(request.headers['if-none-match'], response.etag);
-      const body = response.body ?? (isKnown ? NOTHING() : await this.#open(request, served, question));
+      const body = response.body ?? (isKnown ? NOTHING() : await this.#open(request, served, query));
       this.#send(request, reply, afterWait(served, waitedFrom), response, body);
     });
   }
@@ -79,10 +79,10 @@ export class Responder {
   }
 
   /** The response, within the request's deadline: the list may have much to answer. @throws GatewayError overloaded */
-  async #ask(request: FastifyRequest, served: ServedSnapshot, question: Question, encoding: Encoding) {
+  async #ask(request: FastifyRequest, served: ServedSnapshot, query: Query, encoding: Encoding) {
     const deadline = AbortSignal.timeout(Math.max(MIN_ANSWER_MS, this.#leftMs(request)));
     try {
-      return await this.responses.get(served, question, encoding, AbortSignal.any([request.signal, deadline]));
+      return await this.responses.get(served, query, encoding, AbortSignal.any([request.signal, deadline]));
     } catch (error) {
       if (!deadline.aborted) throw error;
       const detail = `The answer was not ready within ${this.#deadlineMs} ms (REQUEST_DEADLINE_MS).`;
@@ -104,12 +104,17 @@ export class Responder {
   }
 
   /** A long document in pieces, within the request's deadline; nothing for HEAD. */
-  #open(request: FastifyRequest, served: ServedSnapshot, asked: Question | Export): Promise<Readable> {
+  #open(request: FastifyRequest, served: ServedSnapshot, asked: Query | Export): Promise<Readable> {
     if (request.method === 'HEAD') return Promise.resolve(NOTHING());
     const { snapshot } = served;
     const facts = toFacts(served, this.settings);
     const waitMs = this.#leftMs(request);
-    return this.downloads.open(snapshot, () => snapshot.list.pieces(asked, facts), request.signal, waitMs);
+    return this.downloads.open(
+      snapshot,
+      (signal) => snapshot.list.pieces(asked, facts, signal),
+      request.signal,
+      waitMs,
+    );
   }
 
   /** Milliseconds until the deadline of a request. */

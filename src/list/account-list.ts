@@ -1,6 +1,6 @@
 import type { Account } from './account.js';
 import { createMatch, type Filters } from './match.js';
-import { SearchableAccount } from './searchable-account.js';
+import { SearchTexts } from './search-texts.js';
 import { sortAccounts, type Sort } from './sort.js';
 
 /** Which accounts, and in which order. */
@@ -13,13 +13,13 @@ export interface Selection {
 export class AccountList {
   readonly #byId: ReadonlyMap<string, Account>;
   /** The sort orders that were asked for, each sorted once. */
-  readonly #orders = new Map<Sort, readonly SearchableAccount[]>();
+  readonly #orders = new Map<Sort, readonly Account[]>();
+  readonly #searchTexts = new SearchTexts();
 
   /** Sorts the accounts by name. @param byId each account under its id */
   constructor(byId: ReadonlyMap<string, Account>) {
     this.#byId = byId;
-    const accounts = Array.from(byId.values(), (account) => new SearchableAccount(account));
-    this.#orders.set('name', sortAccounts(accounts, 'name'));
+    this.#orders.set('name', sortAccounts([...byId.values()], 'name'));
   }
 
   get size(): number {
@@ -30,18 +30,24 @@ export class AccountList {
     return this.#byId.get(id);
   }
 
-  /** The accounts that match, in order. */
-  select({ filters, sort }: Selection): readonly { readonly account: Account }[] {
-    const ordered = this.#inOrder(sort);
-    const matches = createMatch(filters);
-    return matches === null ? ordered : ordered.filter(matches);
-  }
-
-  #inOrder(sort: Sort): readonly SearchableAccount[] {
+  inOrder(sort: Sort): readonly Account[] {
     const known = this.#orders.get(sort);
     if (known) return known;
-    const order = sortAccounts(this.#inOrder('name'), sort);
+    const order = sortAccounts(this.inOrder('name'), sort);
     this.#orders.set(sort, order);
     return order;
+  }
+
+  /** The accounts that match, in order. Each account is a step. */
+  *select({ filters, sort }: Selection): Generator<undefined, readonly Account[]> {
+    const ordered = this.inOrder(sort);
+    const matches = createMatch(filters, this.#searchTexts);
+    if (matches === null) return ordered;
+    const found: Account[] = [];
+    for (const account of ordered) {
+      if (matches(account)) found.push(account);
+      yield;
+    }
+    return found;
   }
 }

@@ -1,82 +1,77 @@
 import { createHash } from 'node:crypto';
-import type { Account } from './account.js';
-import type { AccountList, Selection } from './account-list.js';
-import { toCsv } from './csv.js';
-import type { Answer, Export, Question, SnapshotFacts } from './questions.js';
-import { toTotals } from './totals.js';
+import type { AccountList } from './account-list.js';
+import type { SnapshotFacts } from './answer-schemas.js';
+import { findProperties, toRows, type Export, type Query } from './queries.js';
+import type { Steps } from './steps.js';
 
-/** Longer documents are not built as a whole. */
+/** Characters of a document; a longer one is not built as a whole. */
 const MAX_LENGTH = 4 * 1024 * 1024;
+
+/** The answer to a query, as the bytes that are sent. */
+export interface Answer {
+  /** Digest of the data, of `stale` and of `complete`: equal for equal data, whichever refresh and instance they came from. */
+  readonly digest: string;
+  /** UTF-8. Null for a document of more than 4 million characters, which is read in pieces instead. */
+  readonly body: Uint8Array<ArrayBuffer> | null;
+}
 
 const utf8 = new TextEncoder();
 
-/** The answer to a question; null for an account that is not in the list. */
-export function answer(list: AccountList, question: Question, facts: SnapshotFacts): Answer | null {
-  const properties = toProperties(list, question);
+/** The answer to a query; null for an account that is not in the list. */
+export function* answer(list: AccountList, query: Query, facts: SnapshotFacts): Steps<Answer | null> {
+  const properties = yield* findProperties(list, query);
   if (properties === null) return null;
   const hash = createHash('sha256');
   const parts: string[] = [];
   let length = 0;
-  for (const part of properties) {
+  for (const part of toJson(properties)) {
     hash.update(part);
     length += part.length;
     if (length <= MAX_LENGTH) parts.push(part);
+    yield;
   }
   // excludes the times, which change without the data
   hash.update(JSON.stringify([facts.stale, facts.complete]));
   const digest = hash.digest('base64url').slice(0, 27);
-  const body = length <= MAX_LENGTH ? utf8.encode([...toDocument(parts, facts)].join('')) : null;
+  const body = length <= MAX_LENGTH ? utf8.encode([...parts, toEnd(facts)].join('')) : null;
   return { digest, body };
 }
 
-/** A document in parts: of any length, for a question that `answer` has a null body for, or an export. */
-export function* toParts(list: AccountList, asked: Question | Export, facts: SnapshotFacts): Generator<string> {
-  switch (asked.kind) {
-    case 'csv':
-      return yield* toCsv(accountsOf(list, asked.selection), facts.asOf, asked.dialect);
-    case 'ndjson':
-      for (const account of accountsOf(list, asked.selection)) yield `${JSON.stringify(account)}\n`;
-      return;
-    default:
-      yield* toDocument(toProperties(list, asked) ?? [], facts);
+/** A document in parts: of any length, for a query that `answer` has a null body for, or an export. Steps without text are undefined. */
+export function* toParts(
+  list: AccountList,
+  asked: Query | Export,
+  facts: SnapshotFacts,
+): Generator<string | undefined, void> {
+  if (asked.kind === 'csv' || asked.kind === 'ndjson') return yield* toRows(list, asked, facts.asOf);
+  const properties = yield* withoutText(findProperties(list, asked));
+  yield* toJson(properties ?? {});
+  yield toEnd(facts);
+}
+
+function* withoutText<T>(steps: Steps<T>): Generator<undefined, T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    yield;
   }
 }
 
-function* toDocument(properties: Iterable<string>, facts: SnapshotFacts): Generator<string> {
-  yield '{';
-  yield* properties;
-  yield `,"snapshot":${JSON.stringify(facts)}}`;
-}
-
-/** The properties of the document but for `snapshot`, as JSON in parts; null for an account that is not in the list. */
-function toProperties(list: AccountList, question: Question): Iterable<string> | null {
-  switch (question.kind) {
-    case 'accounts': {
-      const { selection, number, size } = question;
-      const matching = list.select(selection);
-      const start = (number - 1) * size;
-      const total = matching.length;
-      const page = { number, size, total, hasMore: start + size < total };
-      return toPage(
-        matching.slice(start, start + size).map(({ account }) => account),
-        page,
-      );
-    }
-    case 'account': {
-      const account = list.find(question.id);
-      return account === undefined ? null : [`"account":${JSON.stringify(account)}`];
-    }
-    case 'totals':
-      return [`"totals":${JSON.stringify(toTotals(accountsOf(list, { filters: question.filters, sort: 'name' })))}`];
+/** A JSON object without its end: each property, and each entry of a list, is a part. */
+function* toJson(properties: object): Generator<string, void> {
+  let before = '{';
+  for (const [name, value] of Object.entries(properties)) {
+    yield `${before}"${name}":`;
+    before = ',';
+    if (Array.isArray(value)) yield* toJsonList(value);
+    else yield JSON.stringify(value);
   }
 }
 
-function* accountsOf(list: AccountList, selection: Selection): Generator<Account> {
-  for (const { account } of list.select(selection)) yield account;
+function* toJsonList(entries: readonly unknown[]): Generator<string, void> {
+  yield '[';
+  for (const [index, entry] of entries.entries()) yield `${index === 0 ? '' : ','}${JSON.stringify(entry)}`;
+  yield ']';
 }
 
-function* toPage(accounts: readonly Account[], page: object): Generator<string> {
-  yield '"accounts":[';
-  for (const [index, account] of accounts.entries()) yield `${index === 0 ? '' : ','}${JSON.stringify(account)}`;
-  yield `],"page":${JSON.stringify(page)}`;
-}
+const toEnd = (facts: SnapshotFacts): string => `,"snapshot":${JSON.stringify(facts)}}`;

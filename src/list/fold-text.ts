@@ -23,8 +23,12 @@ export function foldNumber(text: string): string {
   return foldText(withoutSpaces(text));
 }
 
+/** Characters (UTF-16 units) of each text that are searched. */
+const SEARCHED_LENGTH = 500;
 /** Delimiter between and around texts; no search value contains it. */
 const BETWEEN = '\n';
+/** End of a text that goes on: no whole value. No search value contains it. */
+const CUT = '\0';
 
 /** Text that `q` searches: name, description and owner, folded. */
 export function toSearchText({ name, description, owner }: Account): string {
@@ -43,7 +47,10 @@ export function toNumbersText({ ibans, identifiers }: Account): string {
 /** A folded value with delimiters, so that it matches whole values only. */
 export const asWhole = (folded: string): string => `${BETWEEN}${folded}${BETWEEN}`;
 
-const toLine = (text: string | null): string => (text ? text + BETWEEN : '');
+function toLine(text: string | null): string {
+  if (text === null) return '';
+  return (text.length <= SEARCHED_LENGTH ? text : text.slice(0, SEARCHED_LENGTH) + CUT) + BETWEEN;
+}
 
 const withoutMarks = (text: string): string => text.replace(/\p{M}/gu, '');
 

@@ -3,25 +3,27 @@ import { GatewayError } from '../errors/gateway-error.js';
 import { AccountListBuilder } from './account-list-builder.js';
 import type { AccountList } from './account-list.js';
 import { toAccount, type Account } from './account.js';
-import { answer, toParts } from './documents.js';
+import type { SnapshotFacts } from './answer-schemas.js';
+import { answer, toParts, type Answer } from './documents.js';
+import type { Export, Query } from './queries.js';
 import { SharedTexts } from './shared-texts.js';
-import type { Answer, Export, Question, SnapshotFacts } from './questions.js';
+import { inSlices, type Steps } from './steps.js';
 
-/** Bytes of one piece of an export, about. */
+/** Characters of one piece of a long document, about. */
 const PIECE_LENGTH = 65_536;
 
 const utf8 = new TextEncoder();
 
 /**
- * What a list thread does: it builds one list, from the bank's pages or from a stored copy, and then answers questions about it.
+ * What a list thread does: it builds one list, from the bank's pages or from a stored copy, and then answers queries about it.
  * Each method is called by a message from the serving thread (list-thread.ts).
  */
 export class ListService {
   #builder = new AccountListBuilder();
   #texts = new SharedTexts();
   #list: AccountList | null = null;
-  readonly #exports = new Map<number, Iterator<string>>();
-  #lastExport = 0;
+  readonly #documents = new Map<number, Iterator<string | undefined>>();
+  #lastDocument = 0;
 
   /** Adds a page of the bank. Page 1 restarts the list. @throws GatewayError bank-response-invalid */
   takePage(number: number, body: Uint8Array): PageFacts {
@@ -44,43 +46,37 @@ export class ListService {
     return this.finish();
   }
 
-  /** Null for an account that is not in the list. */
-  answer(question: Question, facts: SnapshotFacts): Answer | null {
-    return answer(this.#whole, question, facts);
+  /** Null for an account that is not in the list. @throws the reason of `signal` */
+  answer(query: Query, facts: SnapshotFacts, signal?: AbortSignal): Promise<Answer | null> {
+    return inSlices(answer(this.#whole, query, facts), signal);
   }
 
-  /** Begins an export; returns its number for `nextPiece`. */
-  openExport(asked: Question | Export, facts: SnapshotFacts): number {
-    this.#lastExport += 1;
-    this.#exports.set(this.#lastExport, toParts(this.#whole, asked, facts));
-    return this.#lastExport;
+  /** Begins a long document; returns its number for `nextPiece`. */
+  openDocument(asked: Query | Export, facts: SnapshotFacts): number {
+    this.#lastDocument += 1;
+    this.#documents.set(this.#lastDocument, toParts(this.#whole, asked, facts));
+    return this.#lastDocument;
   }
 
-  /** The next piece of an export; null at its end, or after `closeExport`. */
-  nextPiece(number: number): Uint8Array<ArrayBuffer> | null {
-    const parts = this.#exports.get(number);
+  /** The next piece of a document; null at its end, or after `closeDocument`. @throws the reason of `signal` */
+  async nextPiece(number: number, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer> | null> {
+    const parts = this.#documents.get(number);
     if (!parts) return null;
-    let text = '';
-    while (text.length < PIECE_LENGTH) {
-      const next = parts.next();
-      if (next.done) {
-        this.#exports.delete(number);
-        break;
-      }
-      text += next.value;
-    }
-    return text === '' ? null : utf8.encode(text);
+    const text = await inSlices(toPiece(parts), signal);
+    if (text !== '') return utf8.encode(text);
+    this.closeDocument(number);
+    return null;
   }
 
-  closeExport(number: number): void {
-    this.#exports.delete(number);
+  closeDocument(number: number): void {
+    this.#documents.delete(number);
   }
 
   /** The accounts as JSON in UTF-8, in order of name; null if they take more than `maxBytes`. */
   toJson(maxBytes: number): Uint8Array<ArrayBuffer> | null {
     const texts: string[] = [];
     let length = 0;
-    for (const { account } of this.#whole.select({ filters: {}, sort: 'name' })) {
+    for (const account of this.#whole.inOrder('name')) {
       const text = JSON.stringify(account);
       length += text.length + 1;
       if (length > maxBytes) return null;
@@ -94,4 +90,15 @@ export class ListService {
     if (!this.#list) throw new GatewayError('internal-error', 'The list is not complete.');
     return this.#list;
   }
+}
+
+function* toPiece(parts: Iterator<string | undefined>): Steps<string> {
+  let text = '';
+  while (text.length < PIECE_LENGTH) {
+    const next = parts.next();
+    if (next.done) break;
+    text += next.value ?? '';
+    yield;
+  }
+  return text;
 }

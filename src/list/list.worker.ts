@@ -14,6 +14,11 @@ export interface ListCall {
   readonly args: readonly unknown[];
 }
 
+/** Ends the work on a call, which then gets no reply. */
+export interface CancelCall {
+  readonly cancel: number;
+}
+
 /** The result of the call with the same id. */
 export type ListReply =
   | { readonly id: number; readonly result: unknown }
@@ -21,16 +26,25 @@ export type ListReply =
   | { readonly id: number; readonly error: unknown };
 
 const service = new ListService();
+const underWay = new Map<number, AbortController>();
 
-parentPort?.on('message', (call: ListCall) => {
-  const reply = run(call);
-  parentPort?.postMessage(reply, buffersOf(reply));
+parentPort?.on('message', (message: ListCall | CancelCall) => {
+  if ('cancel' in message) underWay.get(message.cancel)?.abort();
+  else void answer(message);
 });
 
-function run({ id, method, args }: ListCall): ListReply {
+async function answer(call: ListCall): Promise<void> {
+  const cancelled = new AbortController();
+  underWay.set(call.id, cancelled);
+  const reply = await run(call, cancelled.signal);
+  underWay.delete(call.id);
+  if (!cancelled.signal.aborted) parentPort?.postMessage(reply, buffersOf(reply));
+}
+
+async function run({ id, method, args }: ListCall, signal: AbortSignal): Promise<ListReply> {
   try {
     const call = service[method] as (...all: readonly unknown[]) => unknown;
-    return { id, result: call.apply(service, [...args]) };
+    return { id, result: await call.apply(service, [...args, signal]) };
   } catch (error) {
     if (!(error instanceof GatewayError)) return { id, error };
     return { id, problem: { code: error.code, detail: error.detail } };

@@ -28,29 +28,25 @@ const COLLATED_LENGTH = 100;
 // English has no rules of its own beyond Unicode's root collation; "und" would take the machine's language instead
 const collator = new Intl.Collator('en', { numeric: true });
 
-interface HasAccount {
-  readonly account: Account;
-}
-
 /** The accounts in a sort order; those without a key last, ties by id. */
-export function sortAccounts<T extends HasAccount>(accounts: readonly T[], sort: Sort): T[] {
+export function sortAccounts(accounts: readonly Account[], sort: Sort): Account[] {
   const field = sort.replace(/^-/, '') as SortField;
   const toKey = SORT_KEYS[field];
-  const keyed: { readonly key: string; readonly item: T }[] = [];
-  const withoutKey: T[] = [];
-  for (const item of accounts) {
-    const key = toKey(item.account);
-    if (key === null) withoutKey.push(item);
-    else keyed.push({ key, item });
+  const keyed: { readonly key: string; readonly account: Account }[] = [];
+  const withoutKey: Account[] = [];
+  for (const account of accounts) {
+    const key = toKey(account);
+    if (key === null) withoutKey.push(account);
+    else keyed.push({ key, account });
   }
   const compareKeys = field === 'name' ? compareNames : compareTexts;
   const direction = sort.startsWith('-') ? -1 : 1;
-  keyed.sort((a, b) => direction * compareKeys(a.key, b.key) || compareIds(a.item, b.item));
+  keyed.sort((a, b) => direction * compareKeys(a.key, b.key) || compareIds(a.account, b.account));
   withoutKey.sort(compareIds);
-  return [...keyed.map(({ item }) => item), ...withoutKey];
+  return [...keyed.map(({ account }) => account), ...withoutKey];
 }
 
-const compareIds = (a: HasAccount, b: HasAccount): number => compareTexts(a.account.id, b.account.id);
+const compareIds = (a: Account, b: Account): number => compareTexts(a.id, b.id);
 
 /** Orders two texts by their code units: less than 0 when `a` comes before `b`. The same in every language. */
 export function compareTexts(a: string, b: string): number {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { account, balance, accountLists, plainSum } from '../../test/support/sample-snapshots.js';
+import { account, balance, accountLists, plainSum, resultOf } from '../../test/support/sample-snapshots.js';
 import { toTotals } from './totals.js';
 
 describe('totals', () => {
@@ -13,7 +13,7 @@ describe('totals', () => {
         const currencies = [...new Set(entries.map(({ entry }) => entry.currency))].sort((a, b) =>
           a === null ? 1 : b === null ? -1 : a < b ? -1 : 1,
         );
-        const totals = toTotals(accounts);
+        const totals = resultOf(toTotals(accounts));
         expect(totals.map(({ currency }) => currency)).toEqual(currencies);
         for (const total of totals) {
           const own = entries.filter(({ entry }) => entry.currency === total.currency);
@@ -39,9 +39,11 @@ describe('totals', () => {
     const accounts = dates.map((financialDate, index) =>
       account({ id: String(index), balances: [balance({ financialDate })] }),
     );
-    expect(toTotals(accounts)).toMatchObject([
+    expect(resultOf(toTotals(accounts))).toMatchObject([
       { earliestFinancialDate: '2026-11-20', latestFinancialDate: '2026-11-20T23:00:00Z' },
     ]);
-    expect(toTotals(accounts.slice(1, 2))).toMatchObject([{ earliestFinancialDate: null, latestFinancialDate: null }]);
+    expect(resultOf(toTotals(accounts.slice(1, 2)))).toMatchObject([
+      { earliestFinancialDate: null, latestFinancialDate: null },
+    ]);
   });
 });

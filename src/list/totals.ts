@@ -1,28 +1,13 @@
 import type { Account, Balance } from './account.js';
+import type { Total } from './answer-schemas.js';
 import { ExactSum } from './decimal.js';
 import { compareTexts } from './sort.js';
 import { toSortableInstant } from './sortable-instant.js';
 
 const AMOUNT_FIELDS = ['beginOfDay', 'intraDay', 'current'] as const;
 
-/** The sums of one currency, as /api/v1/balances gives them (docs/api.md#balances). Dates are the bank's text. */
-export interface Total {
-  /** The entries' own; sums are never across currencies. */
-  readonly currency: string | null;
-  /** Accounts with an entry in this currency. */
-  readonly accounts: number;
-  /** Entries that lack an amount. */
-  readonly missing: number;
-  /** Exact sums; null when an entry lacks the amount. */
-  readonly beginOfDay: string | null;
-  readonly intraDay: string | null;
-  readonly current: string | null;
-  readonly earliestFinancialDate: string | null;
-  readonly latestFinancialDate: string | null;
-}
-
-/** The CurrentBalance entries of the accounts, summed by their own currency and ordered by it, null last. */
-export function toTotals(accounts: Iterable<Account>): Total[] {
+/** The CurrentBalance entries of the accounts, summed by their own currency and ordered by it, null last. Each account is a step. */
+export function* toTotals(accounts: Iterable<Account>): Generator<undefined, Total[]> {
   const totals = new Map<string | null, RunningTotal>();
   for (const account of accounts) {
     for (const entry of account.balances) {
@@ -31,6 +16,7 @@ export function toTotals(accounts: Iterable<Account>): Total[] {
       totals.set(entry.currency, total);
       total.add(entry, account);
     }
+    yield;
   }
   return [...totals]
     .sort(([a], [b]) => (a === null || b === null ? Number(a === null) - Number(b === null) : compareTexts(a, b)))

@@ -4,11 +4,12 @@ import { refusalOf } from '../../test/support/refusal-of.js';
 import { account } from '../../test/support/sample-snapshots.js';
 import { until } from '../../test/support/until.js';
 import { ListEnded, ListThread } from './list-thread.js';
-import type { Question } from '../list/questions.js';
+import type { Query } from '../list/queries.js';
 
 const FACTS = { asOf: '2026-11-21T08:00:00.000Z', expiresAt: '2026-11-21T08:05:00.000Z', stale: false, complete: true };
 const SELECTION = { filters: {}, sort: 'name' } as const;
-const ALL: Question = { kind: 'accounts', selection: SELECTION, number: 1, size: 1000 };
+const ALL: Query = { kind: 'accounts', selection: SELECTION, number: 1, size: 1000 };
+const STAYS = new AbortController().signal;
 
 /** A thread whose program runs `script` for each call. */
 function start(script?: string): ListThread {
@@ -28,8 +29,8 @@ const page = (number: number, ...ids: string[]) => ({
 interface Shown {
   readonly accounts: { readonly id: string }[];
 }
-const bodyOf = async (thread: ListThread, question: Question = ALL) => {
-  const answer = await thread.answer(question, FACTS);
+const bodyOf = async (thread: ListThread, query: Query = ALL) => {
+  const answer = await thread.answer(query, FACTS, STAYS);
   return JSON.parse(new TextDecoder().decode(answer?.body ?? undefined)) as Shown;
 };
 const idsOf = async (thread: ListThread) => (await bodyOf(thread)).accounts.map(({ id }) => id);
@@ -42,7 +43,7 @@ async function listOf(...ids: string[]): Promise<ListThread> {
 }
 
 describe('a list thread', () => {
-  it('parses pages, and answers questions about their accounts', async () => {
+  it('parses pages, and answers queries about their accounts', async () => {
     const thread = start();
     expect(await thread.takePage(page(1, 'b', 'a'))).toEqual({
       accounts: 2,
@@ -55,7 +56,7 @@ describe('a list thread', () => {
     expect(await thread.finish()).toBe(3);
     expect(await idsOf(thread)).toEqual(['a', 'b', 'c']);
     expect(await bodyOf(thread, { kind: 'account', id: 'b' })).toMatchObject({ account: { id: 'b' }, snapshot: FACTS });
-    expect(await thread.answer({ kind: 'account', id: 'd' }, FACTS)).toBeNull();
+    expect(await thread.answer({ kind: 'account', id: 'd' }, FACTS, STAYS)).toBeNull();
     expect(await bodyOf(thread, { kind: 'totals', filters: {} })).toEqual({ totals: [], snapshot: FACTS });
   });
 
@@ -69,7 +70,7 @@ describe('a list thread', () => {
 
   it('returns equal digests for equal data and state, whatever the times', async () => {
     const digestOf = async (thread: ListThread, change: object) =>
-      (await thread.answer(ALL, { ...FACTS, ...change }))?.digest;
+      (await thread.answer(ALL, { ...FACTS, ...change }, STAYS))?.digest;
     const [one, other, more] = [await listOf('a', 'b'), await listOf('b', 'a'), await listOf('a', 'b', 'c')];
     const digest = await digestOf(one, {});
     expect(await digestOf(other, { asOf: 'later', expiresAt: 'later' })).toBe(digest);
@@ -101,6 +102,53 @@ describe('a list thread', () => {
   });
 });
 
+describe('a search that takes long', () => {
+  const slow = () => {
+    const result = Array.from({ length: 500 }, (_, index) => ({
+      accountId: `a-${index}`,
+      accountDescription: '\u1f82'.repeat(3990),
+    }));
+    return { number: 1, body: Buffer.from(JSON.stringify({ result })) };
+  };
+  const search = (q: string): Query => ({
+    kind: 'accounts',
+    selection: { filters: { q }, sort: 'name' },
+    number: 1,
+    size: 50,
+  });
+
+  it('holds up neither other queries nor the next list', async () => {
+    const thread = start();
+    await thread.takePage(slow());
+    await thread.finish();
+    const done: string[] = [];
+    const searches = ['X', 'Y'].map((q) => thread.answer(search(q), FACTS, STAYS).then(() => done.push(q)));
+    await bodyOf(thread, { kind: 'account', id: 'a-7' });
+    done.push('other');
+    await idsOf(await listOf('next'));
+    await Promise.all(searches);
+    expect(done[0]).toBe('other');
+  });
+
+  it('ends when its caller has left, and so does its thread when it is retired', async () => {
+    const thread = start();
+    await thread.takePage(slow());
+    await thread.finish();
+    const caller = new AbortController();
+    // more than one list works on at once
+    const left = Array.from({ length: 20 }, (_, index) => thread.answer(search(`Q${index}`), FACTS, caller.signal));
+    const ends = Promise.allSettled(left);
+    const kept = idsOf(thread);
+    caller.abort(new Error('left'));
+    expect(new Set((await ends).map((end) => end.status === 'rejected' && end.reason.message))).toEqual(
+      new Set(['left']),
+    );
+    expect(await kept).toHaveLength(500);
+    thread.retire();
+    await until(() => thread.hasEnded);
+  });
+});
+
 describe('a long document', () => {
   const long = () => {
     const texts = Object.fromEntries(
@@ -114,10 +162,10 @@ describe('a long document', () => {
     const thread = start();
     await thread.takePage(long());
     await thread.finish();
-    const answer = await thread.answer(ALL, FACTS);
+    const answer = await thread.answer(ALL, FACTS, STAYS);
     expect(answer).toMatchObject({ body: null, digest: expect.stringMatching(/^[\w-]{27}$/) });
     const pieces: Uint8Array[] = [];
-    for await (const piece of thread.pieces(ALL, FACTS)) pieces.push(piece);
+    for await (const piece of thread.pieces(ALL, FACTS, STAYS)) pieces.push(piece);
     const body = JSON.parse(Buffer.concat(pieces).toString()) as Shown;
     expect([pieces.length > 50, body.accounts.length]).toEqual([true, 500]);
   });
@@ -127,7 +175,7 @@ describe('a long document', () => {
     await thread.takePage(long());
     await thread.finish();
     const csv = { kind: 'csv', selection: SELECTION, dialect: { separator: 'comma', decimal: 'point' } } as const;
-    const [read, left] = [thread.pieces(csv, FACTS), thread.pieces(csv, FACTS)];
+    const [read, left] = [thread.pieces(csv, FACTS, STAYS), thread.pieces(csv, FACTS, STAYS)];
     await Promise.all([read.next(), left.next()]);
     thread.retire();
     await left.return();
@@ -135,12 +183,12 @@ describe('a long document', () => {
     for await (const _piece of read) pieces += 1;
     expect(pieces).toBeGreaterThan(10);
     await until(() => thread.hasEnded);
-    expect(await refusalOf(() => thread.answer(ALL, FACTS))).toBeInstanceOf(ListEnded);
+    expect(await refusalOf(() => thread.answer(ALL, FACTS, STAYS))).toBeInstanceOf(ListEnded);
   });
 });
 
 describe('a retired thread', () => {
-  it('ends at once when idle, else after its open questions', async () => {
+  it('ends at once when idle, else after its open queries', async () => {
     const [idle, asked] = [await listOf('a'), await listOf('a')];
     const ids = idsOf(asked);
     idle.retire();
@@ -169,7 +217,7 @@ describe('a thread that fails', () => {
       if (call.method === 'finish') parentPort.postMessage({ id: call.id, result: 1 });
       else { const all = []; for (;;) all.push(new Array(1e6).fill({})); }`);
     expect(await thread.finish()).toBe(1);
-    expect((await refusalOf(() => thread.answer(ALL, FACTS))).code).toBe('internal-error');
+    expect((await refusalOf(() => thread.answer(ALL, FACTS, STAYS))).code).toBe('internal-error');
     expect((await thread.lost).code).toBe('internal-error');
   });
 

@@ -1,17 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
+import pLimit from 'p-limit';
 import type { ListPage } from '../bank/account-reader.js';
 import type { PageFacts } from '../list/read-page.js';
 import { builtFile } from '../config/built-file.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import type { ListService } from '../list/list-service.js';
-import type { ListCall, ListMethod, ListReply } from '../list/list.worker.js';
-import type { Answer, Export, Question, SnapshotFacts } from '../list/questions.js';
+import type { CancelCall, ListCall, ListMethod, ListReply } from '../list/list.worker.js';
+import type { SnapshotFacts } from '../list/answer-schemas.js';
+import type { Answer } from '../list/documents.js';
+import type { Export, Query } from '../list/queries.js';
+import { orAborted } from '../time/deadline.js';
 
 /** Heap limit, MB. A list that exceeds it ends the thread, not the process. */
 const MAX_HEAP_MB = 1024;
 /** A larger young generation saves little time and costs memory. */
 const MAX_YOUNG_MB = 32;
+/** Queries that one list works on at once, in turns; further ones wait. */
+const MAX_QUERIES = 8;
 
 /** Read at the start: a build may replace the file. */
 const PROGRAM = readFileSync(builtFile('list.worker.cjs'), 'utf8');
@@ -24,14 +30,16 @@ export class ListEnded extends GatewayError {
 }
 
 /**
- * A thread that builds one list and then answers questions about it, so that the serving thread does neither. It ends when it is
+ * A thread that builds one list and then answers queries about it, so that the serving thread does neither. It ends when it is
  * retired and nothing is asked any more.
  */
 export class ListThread {
   readonly #worker: Worker;
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #queries = pLimit(MAX_QUERIES);
   #lastId = 0;
-  #openExports = 0;
+  /** Queries and long documents that callers wait for. */
+  #open = 0;
   #isBuilt = false;
   #retired = false;
   #ended: GatewayError | null = null;
@@ -62,7 +70,7 @@ export class ListThread {
   /** Adds a page, whose bytes it takes. Page 1 restarts the list. @throws GatewayError bank-response-invalid, internal-error */
   takePage({ number, body }: ListPage): Promise<PageFacts> {
     const bytes = toOwned(body);
-    return this.#call('takePage', [number, bytes], [bytes.buffer]);
+    return this.#call('takePage', [number, bytes], { transfer: [bytes.buffer] });
   }
 
   /** Completes the list. Returns its number of accounts. @throws as `takePage` */
@@ -74,32 +82,42 @@ export class ListThread {
 
   /** Takes a stored list, and its bytes with it. Returns its number of accounts. @throws as `takePage` */
   async restore(json: Uint8Array<ArrayBuffer>): Promise<number> {
-    const size = await this.#call('restore', [json], [json.buffer]);
+    const size = await this.#call('restore', [json], { transfer: [json.buffer] });
     this.#isBuilt = true;
     return size;
   }
 
-  /** Null for an account that is not in the list. @throws ListEnded; GatewayError internal-error */
-  answer(question: Question, facts: SnapshotFacts): Promise<Answer | null> {
-    return this.#call('answer', [question, facts]);
+  /**
+   * Null for an account that is not in the list. Aborting `signal` ends the work on it.
+   * @throws ListEnded; GatewayError internal-error; the reason of `signal`
+   */
+  async answer(query: Query, facts: SnapshotFacts, signal: AbortSignal): Promise<Answer | null> {
+    this.#open += 1;
+    try {
+      const answered = this.#queries(() => this.#call('answer', [query, facts], { signal }));
+      return await orAborted(answered, signal);
+    } finally {
+      this.#open -= 1;
+      this.#endIfIdle();
+    }
   }
 
   /** A long document in pieces of about 64 KB, each built when it is asked for. @throws as `answer` */
-  async *pieces(asked: Question | Export, facts: SnapshotFacts): AsyncGenerator<Uint8Array, void> {
-    this.#openExports += 1;
+  async *pieces(asked: Query | Export, facts: SnapshotFacts, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
+    this.#open += 1;
     try {
-      const number = await this.#call('openExport', [asked, facts]);
+      const number = await this.#call('openDocument', [asked, facts]);
       try {
         for (;;) {
-          const piece = await this.#call('nextPiece', [number]);
+          const piece = await this.#call('nextPiece', [number], { signal });
           if (piece === null) return;
           yield piece;
         }
       } finally {
-        if (!this.hasEnded) await this.#call('closeExport', [number]);
+        if (!this.hasEnded) await this.#call('closeDocument', [number]);
       }
     } finally {
-      this.#openExports -= 1;
+      this.#open -= 1;
       this.#endIfIdle();
     }
   }
@@ -122,21 +140,40 @@ export class ListThread {
   }
 
   #endIfIdle(): void {
-    if (this.#retired && this.#pending.size === 0 && this.#openExports === 0) void this.end();
+    if (this.#retired && this.#pending.size === 0 && this.#open === 0) void this.end();
   }
 
   async #call<M extends ListMethod>(
     method: M,
     args: Parameters<ListService[M]>,
-    transfer: ArrayBuffer[] = [],
-  ): Promise<ReturnType<ListService[M]>> {
+    { transfer = [], signal }: { readonly transfer?: ArrayBuffer[]; readonly signal?: AbortSignal } = {},
+  ): Promise<Awaited<ReturnType<ListService[M]>>> {
+    signal?.throwIfAborted();
     if (this.#ended) throw this.#ended;
     this.#lastId += 1;
     const id = this.#lastId;
     const reply = Promise.withResolvers<unknown>();
+    const cancel = () => this.#cancel(id, signal?.reason);
     this.#pending.set(id, reply);
-    this.#worker.postMessage({ id, method, args } satisfies ListCall, transfer);
-    return (await reply.promise) as ReturnType<ListService[M]>;
+    this.#post({ id, method, args }, transfer);
+    signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      return (await reply.promise) as Awaited<ReturnType<ListService[M]>>;
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+    }
+  }
+
+  #cancel(id: number, reason: unknown): void {
+    this.#pending.get(id)?.reject(reason);
+    this.#pending.delete(id);
+    if (this.#ended) return;
+    this.#post({ cancel: id });
+    this.#endIfIdle();
+  }
+
+  #post(message: ListCall | CancelCall, transfer: ArrayBuffer[] = []): void {
+    this.#worker.postMessage(message, transfer);
   }
 
   #onReply(reply: ListReply): void {

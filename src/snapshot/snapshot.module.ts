@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { BankModule } from '../bank/bank.module.js';
 import { BankSource } from './bank-source.js';
 
-/** Snapshots of the bank's accounts, each in a thread that answers questions about it. */
+/** Snapshots of the bank's accounts, each in a thread that answers queries about it. */
 @Module({
   imports: [BankModule],
   providers: [BankSource],

@@ -3,7 +3,7 @@ import type { ListThread } from './list-thread.js';
 
 /** The bank's accounts after one refresh. Never changed. */
 export interface Snapshot {
-  /** Answers questions about the accounts; ends some time after the snapshot was replaced. */
+  /** Answers queries about the accounts; ends some time after the snapshot was replaced. */
   readonly list: Pick<ListThread, 'answer' | 'pieces' | 'toJson' | 'retire' | 'end' | 'hasEnded' | 'lost'>;
   /** The number of accounts. */
   readonly size: number;

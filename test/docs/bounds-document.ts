@@ -44,8 +44,13 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
     ],
     ['one download: {accounts/downloads durationMs s}', 'cut off', 'src/accounts/downloads.spec.ts'],
     [
-      '{accounts/encoded-responses MAX_ASKING} questions to the list, {accounts/encoded-responses MAX_COMPRESSING} compressions at once; {accounts/encoded-responses MAX_WAITING_TO_COMPRESS} wait to be compressed',
-      'wait; further ones are sent uncompressed',
+      '{snapshot/list-thread MAX_QUERIES} queries at once to one list',
+      'wait within `REQUEST_DEADLINE_MS`, then `overloaded`',
+      'src/snapshot/list-thread.spec.ts',
+    ],
+    [
+      '{accounts/encoded-responses MAX_COMPRESSING} compressions at once; {accounts/encoded-responses MAX_WAITING_TO_COMPRESS} wait',
+      'sent uncompressed',
       'src/accounts/encoded-responses.spec.ts',
     ],
     [
@@ -103,6 +108,16 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/snapshot/list-thread.spec.ts',
     ],
     ['nesting: any depth', 'no stack overflow', 'src/list/quote-numbers.spec.ts'],
+    [
+      '{list/fold-text SEARCHED_LENGTH} characters of each text are searched',
+      'not found',
+      'src/list/account-list.spec.ts',
+    ],
+    [
+      'folded texts of one list: {list/search-texts MAX_KEPT_LENGTH MB} characters',
+      'folded for each search',
+      'src/list/account-list.spec.ts',
+    ],
     ['{list/sort COLLATED_LENGTH} characters of a name are collated', 'by code units', 'src/list/account-list.spec.ts'],
     [
       '`BANK_MAX_CONCURRENT_REQUESTS` calls in flight; one refresh, one token request',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { expect } from '@jest/globals';
-import { accountAnswerSchema, accountListSchema } from '../../src/accounts/response-schemas.js';
+import { ANSWER_SCHEMAS } from '../../src/list/answer-schemas.js';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import { problemSchema } from '../../src/errors/problem-document.js';
 import { PROBLEMS } from '../../src/errors/problem-table.js';
@@ -14,12 +14,13 @@ import { until } from './until.js';
 
 /** Time that a call may take beyond REQUEST_DEADLINE_MS on a busy machine. Less than any other limit that would end it. */
 const GRACE_MS = 15_000;
-/** Asserts that a response is documented: a list, an account, or a consistent problem document. */
+/** Asserts that a response is documented: the answer to a query, or a consistent problem document. */
 export function expectDocumented(answer: Answer): void {
   expect(faultOf(answer)).toBeNull();
   if (answer.status !== 200) return;
-  const schema = 'account' in (answer.json as object) ? accountAnswerSchema : accountListSchema;
-  schema.strict().parse(answer.json);
+  const [name = ''] = Object.keys(answer.json as object);
+  const schema = Object.values(ANSWER_SCHEMAS).find(({ shape }) => name in shape);
+  expect(schema?.strict().safeParse(answer.json).error).toBeUndefined();
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
 }
 

@@ -6,7 +6,9 @@ import type { AccountList } from '../../src/list/account-list.js';
 import type { GatewayError } from '../../src/errors/gateway-error.js';
 import { ListService } from '../../src/list/list-service.js';
 import type { ListPage } from '../../src/bank/account-reader.js';
-import type { Export, Question, SnapshotFacts } from '../../src/list/questions.js';
+import type { SnapshotFacts } from '../../src/list/answer-schemas.js';
+import type { Export, Query } from '../../src/list/queries.js';
+import type { Steps } from '../../src/list/steps.js';
 import type { Snapshot } from '../../src/snapshot/snapshot.js';
 import type { Instant } from '../../src/time/clock.js';
 
@@ -37,6 +39,14 @@ export function accountListOf(accounts: readonly Account[]): AccountList {
   return builder.build();
 }
 
+/** The result of work in steps, without a pause. */
+export function resultOf<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
 /** Replaces the list thread: the same service, called directly. */
 export class LocalList {
   hasEnded = false;
@@ -56,13 +66,17 @@ export class LocalList {
     return this.#service.finish();
   }
 
-  async answer(question: Question, facts: SnapshotFacts) {
-    return this.#service.answer(question, facts);
+  async answer(query: Query, facts: SnapshotFacts, signal: AbortSignal) {
+    return this.#service.answer(query, facts, signal);
   }
 
-  async *pieces(asked: Question | Export, facts: SnapshotFacts) {
-    const number = this.#service.openExport(asked, facts);
-    for (let piece = this.#service.nextPiece(number); piece; piece = this.#service.nextPiece(number)) yield piece;
+  async *pieces(asked: Query | Export, facts: SnapshotFacts, signal: AbortSignal) {
+    const number = this.#service.openDocument(asked, facts);
+    for (;;) {
+      const piece = await this.#service.nextPiece(number, signal);
+      if (piece === null) return;
+      yield piece;
+    }
   }
 
   async toJson(maxBytes: number) {

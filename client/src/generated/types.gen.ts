@@ -107,6 +107,19 @@ export type Snapshot = {
     complete: boolean | null;
 };
 
+export type Page = {
+    number: number;
+    size: number;
+    /**
+     * accounts that match, on all pages
+     */
+    total: number;
+    /**
+     * whether there is a page after this one
+     */
+    hasMore: boolean;
+};
+
 export type Total = {
     /**
      * the entries' own; never added across currencies
@@ -140,19 +153,6 @@ export type Total = {
      * the bank's text, unchanged
      */
     latestFinancialDate: string | null;
-};
-
-export type Page = {
-    number: number;
-    size: number;
-    /**
-     * accounts that match, on all pages
-     */
-    total: number;
-    /**
-     * whether there is a page after this one
-     */
-    hasMore: boolean;
 };
 
 export type AccountList = {
@@ -719,7 +719,7 @@ export type ListAccountsData = {
          */
         ownerId?: string;
         /**
-         * part of name, description, IBAN, identifier or owner; letter case, accents and strokes are ignored, and spaces in IBANs and identifiers
+         * part of name, description, IBAN, identifier or owner, of each the first 500 characters; letter case, accents and strokes are ignored, and spaces in IBANs and identifiers
          */
         q?: string;
         /**
@@ -895,7 +895,7 @@ export type GetBalancesData = {
          */
         ownerId?: string;
         /**
-         * part of name, description, IBAN, identifier or owner; letter case, accents and strokes are ignored, and spaces in IBANs and identifiers
+         * part of name, description, IBAN, identifier or owner, of each the first 500 characters; letter case, accents and strokes are ignored, and spaces in IBANs and identifiers
          */
         q?: string;
     };

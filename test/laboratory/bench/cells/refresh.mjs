@@ -20,19 +20,19 @@ export async function refresh(bench) {
   const count = 10_000;
   const samples = await eachStart({ ...bench, accounts: count, latencyMs: 50 }, async (pair, gateway) => ({
     ratio: await pair(),
-    ...(await questions(gateway, count, bench.quick)),
+    ...(await queries(gateway, count, bench.quick)),
   }));
   return {
     goals: [
       ratioGoal('10 000 accounts: a refresh', samples, 2),
-      limitGoal('10 000 accounts: a new question (median)', samples, 'question', 'ms', 5),
-      limitGoal('10 000 accounts: a new question during a refresh', samples, 'questionMeanwhile', 'ms', 20),
+      limitGoal('10 000 accounts: a new query (median)', samples, 'query', 'ms', 5),
+      limitGoal('10 000 accounts: a new query during a refresh', samples, 'queryMeanwhile', 'ms', 20),
     ],
     raw: samples,
   };
 }
 
-/** 100 000 accounts: refreshes, memory, other callers meanwhile, and questions that nobody asked before. */
+/** 100 000 accounts: refreshes, memory, other callers meanwhile, and queries that nobody asked before. */
 export async function large(bench) {
   const samples = await eachStart({ ...bench, accounts: 100_000, latencyMs: 20 }, async (pair, gateway) => {
     const ratio = await pair();
@@ -41,7 +41,7 @@ export async function large(bench) {
     const { now: memory, peak } = memoryOf(gateway.program.pid);
     const others = await othersDuring(gateway, readNow(gateway, 100_000));
     await delay(COUNTS_AS_NOW_MS + 2500);
-    return { ratio, memory, peak, others, ...(await questions(gateway, 100_000, bench.quick)) };
+    return { ratio, memory, peak, others, ...(await queries(gateway, 100_000, bench.quick)) };
   });
   return {
     goals: [
@@ -49,25 +49,25 @@ export async function large(bench) {
       limitGoal('100 000 accounts: resident memory after four refreshes, 10 s later', samples, 'memory', 'MB', 500),
       limitGoal('100 000 accounts: its peak', samples, 'peak', 'MB', 700),
       limitGoal("100 000 accounts: others' p99 during a refresh", samples, 'others', 'ms', 8),
-      limitGoal('100 000 accounts: a new question (median)', samples, 'question', 'ms', 70),
-      limitGoal('100 000 accounts: a new question during a refresh', samples, 'questionMeanwhile', 'ms', 350),
+      limitGoal('100 000 accounts: a new query (median)', samples, 'query', 'ms', 70),
+      limitGoal('100 000 accounts: a new query during a refresh', samples, 'queryMeanwhile', 'ms', 350),
     ],
     raw: samples,
   };
 }
 
-/** The median ms of new questions, at rest and during refreshes. */
-async function questions(gateway, accounts, quick) {
-  const question = median(await newQuestions(gateway, quick ? 15 : 30));
+/** The median ms of new queries, at rest and during refreshes. */
+async function queries(gateway, accounts, quick) {
+  const query = median(await newQueries(gateway, quick ? 15 : 30));
   const meanwhile = [];
   for (let round = 0; round < (quick ? 2 : 4); round++) {
     await delay(COUNTS_AS_NOW_MS + 2500);
     let running = true;
     const refresh = readNow(gateway, accounts).finally(() => (running = false));
-    while (running) meanwhile.push(...(await newQuestions(gateway, 1, 40 + meanwhile.length)));
+    while (running) meanwhile.push(...(await newQueries(gateway, 1, 40 + meanwhile.length)));
     await refresh;
   }
-  return { question, questionMeanwhile: median(meanwhile) };
+  return { query, queryMeanwhile: median(meanwhile) };
 }
 
 function limitGoal(text, samples, figure, unit, limit) {
@@ -139,8 +139,8 @@ async function othersDuring(gateway, running) {
   );
 }
 
-/** The ms of questions that no two are alike: a word of a name or some digits of an IBAN, in changing order. */
-async function newQuestions(gateway, count, from = 0) {
+/** The ms of queries that no two are alike: a word of a name or some digits of an IBAN, in changing order. */
+async function newQueries(gateway, count, from = 0) {
   const times = [];
   for (let index = from; index < from + count; index++) {
     const example = await get(

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { accountSchema } from '../list/account-schema.js';
-import type { Total } from '../list/totals.js';
+import { accountSchema } from './account-schema.js';
 
-/** Schema of the snapshot's state in a response. */
 const snapshotSchema = z
   .object({
     asOf: z.iso.datetime().meta({ example: '2026-11-21T08:00:00.000Z' }).describe('when the bank was asked'),
@@ -15,6 +13,15 @@ const snapshotSchema = z
   })
   .meta({ id: 'Snapshot' });
 
+const pageSchema = z
+  .object({
+    number: z.int().min(1).meta({ example: 1 }),
+    size: z.int().min(1).max(1000).meta({ example: 50 }),
+    total: z.int().min(0).meta({ example: 120 }).describe('accounts that match, on all pages'),
+    hasMore: z.boolean().describe('whether there is a page after this one'),
+  })
+  .meta({ id: 'Page' });
+
 const sum = z
   .string()
   .nullable()
@@ -26,8 +33,7 @@ const date = z
   .meta({ example: '2026-11-20T00:00:00+00:00' })
   .describe("the bank's text, unchanged");
 
-/** The sums of one currency, as /api/v1/balances gives them (docs/api.md#balances). */
-const totalSchema: z.ZodType<Total> = z
+const totalSchema = z
   .object({
     currency: z
       .string()
@@ -44,25 +50,24 @@ const totalSchema: z.ZodType<Total> = z
   })
   .meta({ id: 'Total' });
 
-export const accountListSchema = z
-  .object({
-    accounts: z.array(accountSchema),
-    page: z
-      .object({
-        number: z.int().min(1).meta({ example: 1 }),
-        size: z.int().min(1).max(1000).meta({ example: 50 }),
-        total: z.int().min(0).meta({ example: 120 }).describe('accounts that match, on all pages'),
-        hasMore: z.boolean().describe('whether there is a page after this one'),
-      })
-      .meta({ id: 'Page' }),
-    snapshot: snapshotSchema,
-  })
-  .meta({ id: 'AccountList' });
+/** The document that answers each query (queries.ts): the source of the types and of the OpenAPI document. */
+export const ANSWER_SCHEMAS = {
+  accounts: answer('AccountList', { accounts: z.array(accountSchema), page: pageSchema }),
+  account: answer('AccountAnswer', { account: accountSchema }),
+  totals: answer('BalancesAnswer', { totals: z.array(totalSchema) }),
+};
 
-export const accountAnswerSchema = z
-  .object({ account: accountSchema, snapshot: snapshotSchema })
-  .meta({ id: 'AccountAnswer' });
+/** The property `snapshot` of a document: which refresh its data are from. */
+export type SnapshotFacts = z.infer<typeof snapshotSchema>;
 
-export const balancesAnswerSchema = z
-  .object({ totals: z.array(totalSchema), snapshot: snapshotSchema })
-  .meta({ id: 'BalancesAnswer' });
+/** The sums of one currency (docs/api.md#balances). */
+export type Total = z.infer<typeof totalSchema>;
+
+type Schemas = typeof ANSWER_SCHEMAS;
+export type QueryKind = keyof Schemas;
+/** The properties of a document but for `snapshot`. */
+export type Properties<K extends QueryKind> = Omit<z.infer<Schemas[K]>, 'snapshot'>;
+
+function answer<T extends z.ZodRawShape>(id: string, properties: T) {
+  return z.object({ ...properties, snapshot: snapshotSchema }).meta({ id });
+}

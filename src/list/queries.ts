@@ -1,0 +1,64 @@
+import type { Account } from './account.js';
+import type { AccountList, Selection } from './account-list.js';
+import type { Properties, QueryKind } from './answer-schemas.js';
+import { toCsv, type CsvDialect } from './csv.js';
+import type { Filters } from './match.js';
+import type { Steps } from './steps.js';
+import { toTotals } from './totals.js';
+
+/** Finds the properties of a document; null for an account that is not in the list. */
+type Find<K extends QueryKind> = (list: AccountList, query: never) => Steps<Properties<K> | null>;
+
+/** The queries that are answered with a JSON document. Add one here, and its document in answer-schemas.ts. */
+const QUERIES = {
+  *accounts(list: AccountList, { selection, number, size }: Page) {
+    const matching = yield* list.select(selection);
+    const start = (number - 1) * size;
+    const total = matching.length;
+    return {
+      accounts: matching.slice(start, start + size),
+      page: { number, size, total, hasMore: start + size < total },
+    };
+  },
+
+  *account(list: AccountList, { id }: { readonly id: string }) {
+    const account = list.find(id);
+    yield;
+    return account === undefined ? null : { account };
+  },
+
+  *totals(list: AccountList, { filters }: { readonly filters: Filters }) {
+    return { totals: yield* toTotals(yield* list.select({ filters, sort: 'name' })) };
+  },
+} satisfies { readonly [K in QueryKind]: Find<K> };
+
+interface Page {
+  readonly selection: Selection;
+  readonly number: number;
+  readonly size: number;
+}
+
+/** A query, as the serving thread sends it. */
+export type Query = { [K in QueryKind]: { readonly kind: K } & Parameters<(typeof QUERIES)[K]>[1] }[QueryKind];
+
+/** The properties of the document but for `snapshot`; null for an account that is not in the list. */
+export function findProperties(list: AccountList, query: Query): Steps<object | null> {
+  const find = QUERIES[query.kind] as Find<QueryKind>;
+  return find(list, query as never);
+}
+
+/** Every match as a file. */
+export type Export =
+  | { readonly kind: 'csv'; readonly selection: Selection; readonly dialect: CsvDialect }
+  | { readonly kind: 'ndjson'; readonly selection: Selection };
+
+/** The text of a file, row by row. @param asOf when the bank was asked */
+export function* toRows(list: AccountList, asked: Export, asOf: string): Generator<string | undefined, void> {
+  const matching = yield* list.select(asked.selection);
+  if (asked.kind === 'csv') yield* toCsv(matching, asOf, asked.dialect);
+  else yield* toLines(matching);
+}
+
+function* toLines(accounts: readonly Account[]): Generator<string> {
+  for (const account of accounts) yield `${JSON.stringify(account)}\n`;
+}

@@ -1,0 +1,24 @@
+import { describe, expect, it } from '@jest/globals';
+import { inSlices } from './steps.js';
+
+describe('work in slices', () => {
+  it('returns its result, and lets other work in between', async () => {
+    const order: string[] = [];
+    const work = function* () {
+      while (!order.includes('other')) yield;
+      return 'done';
+    };
+    setImmediate(() => order.push('other'));
+    expect(await inSlices(work())).toBe('done');
+  });
+
+  it('ends with the reason of its signal', async () => {
+    const left = new AbortController();
+    const endless = function* () {
+      for (;;) yield;
+    };
+    const working = inSlices(endless(), left.signal);
+    left.abort(new Error('left'));
+    await expect(working).rejects.toThrow('left');
+  });
+});

@@ -1,0 +1,20 @@
+import { setImmediate } from 'node:timers/promises';
+
+/** Work that can pause at each of its steps. */
+export type Steps<T> = Generator<unknown, T>;
+
+/** Work on one query for longer than this lets others in between. */
+const SLICE_MS = 20;
+
+/** Runs work in slices of 20 ms; other calls are answered between them. @throws the reason of `signal`, at the end of a slice */
+export async function inSlices<T>(work: Steps<T>, signal?: AbortSignal): Promise<T> {
+  let end = performance.now() + SLICE_MS;
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+    if (performance.now() < end) continue;
+    await setImmediate();
+    signal?.throwIfAborted();
+    end = performance.now() + SLICE_MS;
+  }
+}
