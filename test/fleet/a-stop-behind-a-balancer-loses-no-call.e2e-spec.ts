@@ -10,7 +10,7 @@ import { programEnvironment, startProgram } from '../support/program.js';
 import { startRedis } from '../support/redis.js';
 import { listSample } from '../support/sample-accounts.js';
 import { closedPort } from '../support/servers.js';
-import { hasHaproxy, hasRedis, startTool } from '../support/tools.js';
+import { hasHaproxy, hasNginx, hasRedis, startTool } from '../support/tools.js';
 import { until } from '../support/until.js';
 
 /** The settings of the profile `fleet` in docker-compose.yml. */
@@ -29,13 +29,31 @@ function toConfiguration(port: number, servers: readonly string[]): string {
   }, readDocument('config/haproxy/haproxy.cfg'));
 }
 
+/** config/nginx/accounts-gateway.conf without TLS, its second server too, and with the callers that it allows. */
+function toNginx(port: number, servers: readonly string[], allowed: string): string {
+  const directory = temporaryDirectory();
+  const conf = readDocument('config/nginx/accounts-gateway.conf')
+    .replace('127.0.0.1:3000', servers[0] ?? '')
+    .replace('# server 127.0.0.1:3001', `server ${servers[1]}`)
+    .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
+    .replace(/ +ssl_certificate.*\n/g, '')
+    .replace('allow 10.1.0.0/16;', `allow ${allowed};`);
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${join(directory, name)};`,
+  );
+  const file = join(directory, 'nginx.conf');
+  const head = `daemon off; master_process off; pid ${join(directory, 'pid')}; error_log ${join(directory, 'error.log')};`;
+  writeFileSync(file, `${head}\nevents {}\nhttp { access_log off; ${paths.join(' ')}\n${conf}}\n`);
+  return file;
+}
+
 /** Calls on kept and on new connections, one every 20 ms, until `stop`, which returns the result of each. */
-function startCallers(url: string) {
+function startCallers(url: string, headers: Record<string, string> = {}) {
   const kept = new Agent({ keepAlive: true, maxSockets: 8 });
   const got: Promise<number | string>[] = [];
   const timer = setInterval(() => {
     const agent = got.length % 2 === 0 && kept;
-    got.push(call(url, { agent }).then(({ status }) => status, String));
+    got.push(call(url, { agent, headers }).then(({ status }) => status, String));
   }, 20);
   return async () => {
     clearInterval(timer);
@@ -71,5 +89,47 @@ function startCallers(url: string) {
     const atKill = answered(3);
     await until(() => answered(3) > atKill + 50);
     expect(new Set(await stop())).toEqual(new Set([200]));
+  },
+);
+
+(hasNginx() ? it : it.skip)(
+  'behind nginx with config/nginx and two servers, restarts one after the other cost no caller an error, and strangers get 403',
+  async () => {
+    const bank = await startPretendBank();
+    bank.onAccounts = listSample();
+    const ports = [await closedPort(), await closedPort()] as const;
+    const env = { SNAPSHOT_FRESH_MS: '60000', LOG_LEVEL: 'info', ALLOWED_HOSTS: 'accounts.internal.example' };
+    const start = async (port: number) => {
+      const program = await startProgram({
+        cwd: temporaryDirectory(),
+        env: programEnvironment(bank, { ...env, PORT: String(port) }),
+      });
+      await program.started();
+      await until(() => program.events('snapshot.refreshed').length > 0);
+      return program;
+    };
+    const programs = [await start(ports[0]), await start(ports[1])];
+    const servers = ports.map((port) => `127.0.0.1:${port}`);
+    const serve = async (allowed: string) => {
+      const port = await closedPort();
+      const file = toNginx(port, servers, allowed);
+      await startTool('nginx', ['-c', file, '-e', `${file}.log`], port);
+      return `http://127.0.0.1:${port}`;
+    };
+    const headers = { host: 'accounts.internal.example' };
+    const stranger = await serve('10.1.0.0/16');
+    for (const path of ['/api/v1/accounts', '/metrics', '/health']) {
+      expect((await call(`${stranger}${path}`, { headers })).status).toBe(403);
+    }
+
+    const stop = startCallers(`${await serve('127.0.0.1')}/api/v1/accounts`, headers);
+    for (const [index, port] of ports.entries()) {
+      programs[index]?.child.kill('SIGTERM');
+      expect(await programs[index]?.exit).toBe(0);
+      programs[index] = await start(port);
+    }
+    const got = await stop();
+    expect(got.length).toBeGreaterThan(20);
+    expect(new Set(got)).toEqual(new Set([200]));
   },
 );
