@@ -23,7 +23,8 @@ process.stderr.on('error', () => undefined);
 if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
   process.stderr.write(
     `accounts-gateway needs Node ${OLDEST_NODE} or later (this is ${process.versions.node}): older versions lose digits of amounts.\n` +
-      'Start it with npm (npm start, npm run start:prod), which uses the Node that npm ci installed, or install Node 24 LTS.\n',
+      'Start it with npm (npm start, npm run start:prod), which uses the Node that npm ci installed, or install Node 24 LTS. ' +
+      'With systemd, ExecStart in accounts-gateway.service names the Node that it runs.\n',
   );
   process.exitCode = 1;
 } else {

@@ -21,6 +21,8 @@ describe('a wrong command line', () => {
     [['doctor', '--fresh'], 'doctor has no option --fresh'],
     [['sandbox', '--offline'], 'sandbox has no option --offline'],
     [['probe', '--json'], 'probe has no option --json'],
+    [['sandbox', '--new-ca'], '--new-ca needs --renew'],
+    [['probe', '--wait', 'long'], '--wait needs whole seconds, such as 60'],
     [['start'], 'unknown command "start"'],
     [['doctor', 'all'], 'unknown command "doctor all"'],
   ])('%j prints the reason in one line, then the usage, and ends with exit code 2', async (args, problem) => {

@@ -10,13 +10,16 @@ const HELP = `accounts-gateway ${BUILD}
   node dist/main.js doctor [--json] [--offline]     find out why the bank is unreachable, and who must act;
                            [--sandbox]              with --sandbox, check the sandbox bank
   node dist/main.js sandbox [--fresh]               run the sandbox bank alone
-  node dist/main.js sandbox --renew                 write a new client certificate signed by the same CA, and exit
-  node dist/main.js probe                           check whether the gateway on this machine answers
+  node dist/main.js sandbox --renew [--new-ca]      write a new client certificate by the same CA, or by a new one, and exit
+  node dist/main.js probe [--ready] [--wait SECONDS]
+                                                    check whether the gateway on this machine answers, or is ready
   node dist/main.js --help | --version
 
   --fresh     renew all certificates and credentials of the sandbox bank
   --json      print the report as one JSON object
   --offline   check settings and certificate only
+  --ready     call /health/ready instead of /health/live
+  --wait      retry for this many seconds
 
 Settings come from the environment and from .env; docs/settings.md lists them.
 probe uses HOST, PORT and TLS_CERT_FILE from the environment. Its exit codes: 0 it answers, 1 it does not.
@@ -30,8 +33,11 @@ const OPTIONS = {
   sandbox: FLAG,
   fresh: FLAG,
   renew: FLAG,
+  'new-ca': FLAG,
   json: FLAG,
   offline: FLAG,
+  ready: FLAG,
+  wait: { type: 'string' },
   version: FLAG,
   help: { ...FLAG, short: 'h' },
 } as const;
@@ -40,8 +46,8 @@ const OPTIONS = {
 const OPTIONS_OF: Readonly<Record<string, readonly string[]>> = {
   serve: ['sandbox', 'fresh'],
   doctor: ['sandbox', 'json', 'offline'],
-  sandbox: ['fresh', 'renew'],
-  probe: [],
+  sandbox: ['fresh', 'renew', 'new-ca'],
+  probe: ['ready', 'wait'],
 };
 
 /** Runs what the command line asks for; returns the exit code. */
@@ -65,6 +71,9 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
   const command = positionals.join(' ') || 'serve';
   const ignored = Object.entries(values).find(([name, isSet]) => isSet && !OPTIONS_OF[command]?.includes(name));
   if (OPTIONS_OF[command] && ignored) return usage(`${command} has no option --${ignored[0]}`);
+  if (values['new-ca'] && !values.renew) return usage('--new-ca needs --renew');
+  if (values.wait !== undefined && !/^\d{1,5}$/.test(values.wait))
+    return usage('--wait needs whole seconds, such as 60');
   // each is loaded when it is asked for: the doctor must work when the gateway does not
   switch (command) {
     case 'serve': {
@@ -77,11 +86,11 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
     }
     case 'sandbox': {
       const { runSandbox } = await import('./run-sandbox.js');
-      return runSandbox(process, values);
+      return runSandbox(process, { ...values, newCa: values['new-ca'] });
     }
     case 'probe': {
       const { probe } = await import('./probe.js');
-      return probe(process.env, process.stderr);
+      return probe(process.env, process.stderr, { ready: values.ready, waitMs: Number(values.wait ?? 0) * 1000 });
     }
     default:
       return usage(`unknown command "${command}"`);

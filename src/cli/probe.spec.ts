@@ -21,16 +21,16 @@ async function listen(server: Server, host = '127.0.0.1'): Promise<string> {
 }
 
 const answer =
-  (status: number): RequestListener =>
+  (status: number, path = '/health/live'): RequestListener =>
   ({ url }, response) =>
-    void response.writeHead(url === '/health/live' ? status : 404).end('{}');
+    void response.writeHead(url === path ? status : 404).end('{}');
 
-async function run(environment: Record<string, string>) {
+async function run(environment: Record<string, string>, options: Parameters<typeof probe>[2] = {}) {
   const written: string[] = [];
   const exitCode = await probe(
     environment,
     { write: (text: string | Uint8Array) => written.push(String(text)) > 0 },
-    300,
+    { timeoutMs: 300, ...options },
   );
   return { exitCode, said: written.join('') };
 }
@@ -55,6 +55,35 @@ describe('a gateway that responds', () => {
       1,
       expect.stringMatching(/^.*https:\/\/.* does not answer: .+\n$/),
     ]);
+  });
+});
+
+describe('--ready', () => {
+  it('asks for /health/ready, and without it for /health/live', async () => {
+    const PORT = await listen(createServer(answer(200, '/health/ready')));
+    expect(await run({ PORT }, { ready: true })).toEqual({ exitCode: 0, said: '' });
+    expect((await run({ PORT })).exitCode).toBe(1);
+  });
+
+  it('with --wait retries until the instance is ready', async () => {
+    const port = await closedPort();
+    const asked = run({ PORT: String(port) }, { ready: true, waitMs: 600_000 });
+    let calls = 0;
+    const server = createServer((request, response) =>
+      answer((calls += 1) < 3 ? 503 : 200, '/health/ready')(request, response),
+    );
+    onClose(() => server.close());
+    server.listen(port, '127.0.0.1');
+    expect(await asked).toEqual({ exitCode: 0, said: '' });
+    expect(calls).toBe(3);
+  });
+
+  it('the negative case: not ready in time is exit code 1 and one line', async () => {
+    const PORT = await listen(createServer(answer(503, '/health/ready')));
+    expect(await run({ PORT }, { ready: true, waitMs: 600 })).toEqual({
+      exitCode: 1,
+      said: expect.stringMatching(/^.*\/health\/ready answered 503\n$/),
+    });
   });
 });
 

@@ -66,7 +66,7 @@ function describeErrors({ errors, warnings }: SettingsInvalid): string {
 function explain({ code, syscall, hostname, address = hostname, port }: SystemError): string | null {
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return null;
   if (code === 'EADDRINUSE') {
-    return `Port ${port} on ${address} is taken (PORT, HOST): stop the program that uses it, or choose another with PORT=3001.`;
+    return `Port ${port} on ${address} is taken (PORT, HOST): stop the program that uses it, or choose another with PORT=${port === 3001 ? 3002 : 3001}, or any free one with PORT=0.`;
   }
   return `The gateway cannot listen (HOST=${address}, PORT=${port ?? 'any'}, ${code}): use an address of this machine and a port above 1023.`;
 }

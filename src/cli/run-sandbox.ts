@@ -9,7 +9,7 @@ import { listenForStop } from './listen-for-stop.js';
 /** Runs the sandbox bank alone until a signal to stop; with `renew` only renews its client certificate. Returns the exit code. */
 export async function runSandbox(
   process: NodeJS.Process,
-  options: { readonly fresh: boolean; readonly renew: boolean },
+  options: { readonly fresh: boolean; readonly renew: boolean; readonly newCa: boolean },
 ): Promise<number> {
   let sandbox: Sandbox;
   try {
@@ -18,7 +18,7 @@ export async function runSandbox(
     for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
     if (options.renew) {
       const { SANDBOX_DIRECTORY: directory } = settings;
-      const isRenewed = await renewSandboxClient(directory);
+      const isRenewed = await renewSandboxClient(directory, { newCa: options.newCa });
       const all = `No usable identity was in ${directory}: CA, user name, password and passcode are new too.\n`;
       process.stdout.write(`A new client certificate is in ${directory}/client.pfx\n${isRenewed ? '' : all}`);
       return EXIT.stopped;

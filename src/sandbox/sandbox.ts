@@ -10,6 +10,7 @@ import { createControlServer } from './control/control-server.js';
 import { SandboxControl } from './control/sandbox-control.js';
 import { createServerCertificate, loadIdentity, renewClientFile } from './identity/identity.js';
 import { toSandboxFiles, type IdentityContent, type SandboxFiles } from './identity/identity-files.js';
+import { ClientRoots } from './identity/client-roots.js';
 import { checkFree, listen, SandboxNotStarted, type Place } from './listen.js';
 import { RequestLog, type SeenRequest } from './state/request-log.js';
 import { createBankServer } from './service/bank-server.js';
@@ -82,7 +83,6 @@ export async function startSandbox(settings: SandboxSettings, options: SandboxOp
   const basePlace: Place = { host, port, variable: 'SANDBOX_PORT' };
   const authPlace: Place = { host, port: isOneHost ? 0 : authPort, variable: 'SANDBOX_AUTH_PORT' };
   const controlPlace: Place = { host, port: settings.SANDBOX_CONTROL_PORT, variable: 'SANDBOX_CONTROL_PORT' };
-  const switches = createSwitches(settings);
   // before the identity is touched: a running sandbox may use this directory, and --fresh would replace its files
   await checkFree([basePlace, authPlace, controlPlace]);
   const { identity, isReplaced } = options.identity
@@ -91,10 +91,10 @@ export async function startSandbox(settings: SandboxSettings, options: SandboxOp
 
   const bank: BankState = {
     accounts: new AccountBook(seed),
-    credentials: { username: identity.username, password: identity.password },
+    username: identity.username,
     log: new RequestLog(),
     seed,
-    switches,
+    switches: createSwitches(settings, identity.password),
     tokens: await AccessTokens.create(),
   };
   const closing = new AbortController();
@@ -103,9 +103,10 @@ export async function startSandbox(settings: SandboxSettings, options: SandboxOp
   if (!options.identity) {
     await usingDirectory(directory, () => writeFile(join(directory, 'server.pem'), cert, { mode: 0o600 }));
   }
-  const tls = { ca: identity.ca, cert, key: identity.serverKey, ...options.tls };
+  const roots = new ClientRoots(identity, options.identity ? null : directory);
+  const tls = { cert, key: identity.serverKey, ...options.tls };
   const createHost = (...endpoints: Endpoint[]) =>
-    createBankServer(bank, { endpoints, tls, closing: closing.signal, script: options.script });
+    createBankServer(bank, { endpoints, tls, roots, closing: closing.signal, script: options.script });
   const base = isOneHost ? createHost('authorize', 'accounts') : createHost('accounts');
   const auth = isOneHost ? null : createHost('authorize');
   const control = new SandboxControl(bank, options.onReset ?? (() => undefined));
@@ -137,7 +138,7 @@ export async function startSandbox(settings: SandboxSettings, options: SandboxOp
   }
 }
 
-function createSwitches(settings: SandboxSettings): Switches {
+function createSwitches(settings: SandboxSettings, password: string): Switches {
   try {
     return new Switches({
       latencyMs: settings.SANDBOX_LATENCY_MS,
@@ -146,6 +147,7 @@ function createSwitches(settings: SandboxSettings): Switches {
       accounts: settings.SANDBOX_ACCOUNTS,
       grantAccess: true,
       movement: false,
+      password,
       failNext: [],
     });
   } catch (cause) {
@@ -157,8 +159,8 @@ function createSwitches(settings: SandboxSettings): Switches {
  * Renews the client certificate in the directory. Returns false if the whole identity is new, because the old one could not
  * be used. @throws SandboxNotStarted when the directory cannot be written
  */
-export function renewSandboxClient(directory: string): Promise<boolean> {
-  return usingDirectory(directory, () => renewClientFile(directory));
+export function renewSandboxClient(directory: string, { newCa = false } = {}): Promise<boolean> {
+  return usingDirectory(directory, () => renewClientFile(directory, newCa));
 }
 
 /** Reads or writes the identity. @throws SandboxNotStarted when the directory cannot be used */

@@ -69,6 +69,22 @@ describe('the control port', () => {
     expect((await control(bank, 'DELETE')).json).toMatchObject(START);
   });
 
+  it('password is the one from now on, is shown nowhere, and DELETE brings the first one back', async () => {
+    const user = readFileSync(bank.files.username, 'utf8');
+    const authorization = `Basic ${Buffer.from(`${user}:new-secret`).toString('base64')}`;
+    const statuses = async () =>
+      Promise.all([askToken(bank), askToken(bank, { headers: { authorization } })]).then((all) =>
+        all.map(({ status }) => status),
+      );
+    const token = await getToken(bank);
+    const { status, json } = await control(bank, 'PATCH', { password: 'new-secret' });
+    expect([status, await statuses(), (await askAccounts(bank, token)).status]).toEqual([200, [401, 200], 200]);
+    expect(JSON.stringify([json, (await control(bank, 'GET')).json])).not.toContain('new-secret');
+    expect((await control(bank, 'PATCH', { password: 'a\nb' })).status).toBe(400);
+    await control(bank, 'DELETE');
+    expect(await statuses()).toEqual([200, 401]);
+  });
+
   it('rejects a PATCH as a whole when a part is wrong, and names that part', async () => {
     const failNext = { endpoint: 'accounts', with: '418' };
     const patch = { accounts: 5, latencyMS: 10, allowedIps: ['nonsense'], failNext };

@@ -71,6 +71,26 @@ describe('starting the sandbox', () => {
     expect((await askAccounts(bank, old.token, '', old.certificate)).status).toBe(200);
   });
 
+  it('--renew --new-ca writes a certificate by another root and intermediate, which a running sandbox accepts beside the old one', async () => {
+    const bank = await start();
+    const ca = read(bank.directory, 'ca.pem');
+    const old = ownCertificate(bank);
+    expect((await askToken(bank)).status).toBe(200);
+    for (let times = 0; times < 2; times++) {
+      expect(await renewSandboxClient(bank.directory, { newCa: true })).toBe(true);
+      expect((await askToken(bank)).status).toBe(200);
+    }
+    expect((await askToken(bank, old)).status).toBe(200);
+    expect(read(bank.directory, 'ca.pem')).toBe(ca);
+    // by its own file, as after a restart
+    const again = await start({ SANDBOX_DIRECTORY: bank.directory });
+    expect([again.isIdentityReplaced, (await askToken(again)).status]).toEqual([false, 200]);
+    // the negative case: a new identity accepts none of them
+    const late = ownCertificate(bank);
+    const fresh = await start({ SANDBOX_DIRECTORY: bank.directory }, true);
+    await expect(askToken(fresh, late)).rejects.toThrow();
+  });
+
   it('--renew keeps the CA if only client.pfx is damaged, and renews everything if the CA is', async () => {
     const { directory, ...bank } = await start();
     await bank.close();

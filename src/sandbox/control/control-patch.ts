@@ -20,6 +20,10 @@ export const controlPatch = z.strictObject({
   allowedIps: z.array(address).max(1000).exactOptional(),
   accounts: z.int().min(0).max(200_000).exactOptional(),
   movement: z.boolean().exactOptional(),
+  password: z
+    .string()
+    .regex(/^[^\p{Cc}]{1,200}$/u, 'must be 1 to 200 characters, without control characters')
+    .exactOptional(),
   revokeTokens: z.literal(true).exactOptional(),
   failNext: z
     .preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(faultOrder).max(MAX_ORDERS))

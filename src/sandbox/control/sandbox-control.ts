@@ -14,10 +14,11 @@ export class SandboxControl {
     this.#onReset = onReset;
   }
 
-  /** The present state. */
+  /** The present state, without the password. */
   get state() {
     const { log, seed, switches, tokens } = this.#bank;
-    return { ...switches.values, seed, tokensIssued: tokens.count, handshakesFailed: log.handshakesFailed };
+    const { password: _secret, ...shown } = switches.values;
+    return { ...shown, seed, tokensIssued: tokens.count, handshakesFailed: log.handshakesFailed };
   }
 
   /** The last requests that the bank saw, oldest first, without secrets. */

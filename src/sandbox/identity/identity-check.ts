@@ -15,19 +15,24 @@ export type RenewableIdentity = Omit<IdentityContent, 'pfx'> & Partial<Pick<Iden
 export function isValidIdentity(found: Partial<IdentityContent>, now = Date.now()): found is IdentityContent {
   if (!canRenewClient(found, now) || !found.pfx) return false;
   try {
-    const root = new X509Certificate(found.ca);
+    const roots = toRoots(found).map((pem) => new X509Certificate(pem));
     const { keyPem, certificatePems } = openPfx(found.pfx, found.passcode);
     const [leaf, intermediate] = certificatePems.map((pem) => new X509Certificate(pem));
     if (!leaf || !intermediate) return false;
     return (
       [intermediate, leaf].every((each) => isCurrent(each, now)) &&
       isIssuedBy(leaf, intermediate) &&
-      isIssuedBy(intermediate, root) &&
+      roots.some((root) => isIssuedBy(intermediate, root)) &&
       leaf.checkPrivateKey(createPrivateKey(keyPem))
     );
   } catch {
     return false;
   }
+}
+
+/** All roots of client certificates, PEM. */
+export function toRoots({ ca, clientRoots = '' }: Pick<IdentityContent, 'ca' | 'clientRoots'>): string[] {
+  return [ca, ...(clientRoots.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [])];
 }
 
 /** True if everything but the client certificate can be used: all files are there, the root is current and its key fits. */

@@ -14,12 +14,16 @@ const NAMES = {
   passcode: 'passcode',
   username: 'username',
   password: 'password',
+  clientRoots: 'client-ca.pem',
 } as const;
 
 type Part = keyof typeof NAMES;
 
 /** Everything that the sandbox keeps on disk, as text (the PFX as octets). */
-export type IdentityContent = { readonly [P in Part]: P extends 'pfx' ? Buffer : string };
+export type IdentityContent = { readonly [P in Exclude<Part, 'clientRoots'>]: P extends 'pfx' ? Buffer : string } & {
+  /** Roots of client certificates beside `ca`, PEM, one after the other. */
+  readonly clientRoots?: string;
+};
 
 /** The files of a client: absolute paths. */
 export interface SandboxFiles {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import forge from 'node-forge';
 import { createCertificate, type Issuer, type Validity } from './certificate.js';
-import { canRenewClient, isValidIdentity } from './identity-check.js';
+import { canRenewClient, isValidIdentity, toRoots } from './identity-check.js';
 import {
   prepareIdentityDirectory,
   readIdentityFiles,
@@ -10,6 +10,9 @@ import {
 } from './identity-files.js';
 import { createKeyPair, toKeyPair, type KeyPair } from './key-pair.js';
 import { createPfx } from './pfx.js';
+
+/** The newest are kept. */
+const MAX_CLIENT_ROOTS = 10;
 
 interface LoadedIdentity {
   readonly identity: IdentityContent;
@@ -20,14 +23,14 @@ interface LoadedIdentity {
 /** The identity kept in `directory` if it is valid, else a new one. `fresh` renews it. */
 export async function loadIdentity(directory: string, fresh: boolean): Promise<LoadedIdentity> {
   await prepareIdentityDirectory(directory);
-  if (fresh) await writeIdentityFiles(directory, await createIdentity());
+  if (fresh) await writeNewIdentity(directory);
   let isReplaced = false;
   // read again after writing: another sandbox may write here at the same moment, and clients use what is on disk
   for (let tries = 0; tries < 5; tries++) {
     const found = await readIdentityFiles(directory);
     if (isValidIdentity(found)) return { identity: found, isReplaced };
     isReplaced ||= Object.keys(found).length > 0;
-    await writeIdentityFiles(directory, await createIdentity());
+    await writeNewIdentity(directory);
   }
   throw new Error('the identity is being changed by another program');
 }
@@ -45,7 +48,8 @@ export async function createIdentity(options: IdentityOptions = {}): Promise<Ide
   const [key, serverKey] = await Promise.all([newKey(), newKey()]);
   const root = { certificate: createCertificate('Sandbox Bank Root CA', key, { use: 'root' }), key };
   const pfx = await issuePfx(root, 'sandbox-m2m', secrets.passcode, options);
-  return { ca: toPem(root.certificate), caKey: key.pem, serverKey: serverKey.pem, pfx, ...secrets };
+  const { username, password, passcode } = secrets;
+  return { ca: toPem(root.certificate), caKey: key.pem, serverKey: serverKey.pem, pfx, username, password, passcode };
 }
 
 /** Creates a server certificate signed by the CA of this identity, PEM; `names` are DNS names and IP addresses. */
@@ -64,14 +68,29 @@ export async function renewClient(
 }
 
 /**
- * Replaces the client certificate kept in `directory`, to rehearse a renewal; the other files stay as they are. Returns false
- * if they cannot be used: then the whole identity is new.
+ * Replaces the client certificate kept in `directory`, to rehearse a renewal: by the same CA, or by a new root, which is added to
+ * the roots that the sandbox accepts. Returns false if the other files cannot be used: then the whole identity is new.
  */
-export async function renewClientFile(directory: string): Promise<boolean> {
+export async function renewClientFile(directory: string, newCa = false): Promise<boolean> {
   const found = await readIdentityFiles(directory);
-  const canRenew = canRenewClient(found);
-  await writeIdentityFiles(directory, canRenew ? { pfx: await renewClient(found) } : await createIdentity());
-  return canRenew;
+  if (!canRenewClient(found)) {
+    await writeNewIdentity(directory);
+    return false;
+  }
+  if (newCa) {
+    const { ca: root, pfx } = await createIdentity({ secrets: found });
+    const roots = [...toRoots(found).slice(1), root].slice(-MAX_CLIENT_ROOTS);
+    // the sandbox accepts the certificate before anybody can send it
+    await writeIdentityFiles(directory, { clientRoots: roots.join('\n') });
+    await writeIdentityFiles(directory, { pfx });
+  } else {
+    await writeIdentityFiles(directory, { pfx: await renewClient(found) });
+  }
+  return true;
+}
+
+async function writeNewIdentity(directory: string): Promise<void> {
+  await writeIdentityFiles(directory, { ...(await createIdentity()), clientRoots: '' });
 }
 
 function createSecrets() {

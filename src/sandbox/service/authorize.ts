@@ -8,7 +8,7 @@ export async function authorize(call: BankCall, bank: BankState): Promise<Answer
   const refused = refuse(call, bank);
   if (refused) return refused;
   const lifetime = bank.switches.values.tokenLifetimeSeconds;
-  const { token, number } = await bank.tokens.issue(call.thumbprint ?? '', bank.credentials.username, lifetime);
+  const { token, number } = await bank.tokens.issue(call.thumbprint ?? '', bank.username, lifetime);
   const body = JSON.stringify({ access_token: token, expires_in: String(lifetime), token_type: 'Bearer' });
   return { ...ok(body, { 'cache-control': 'no-store' }), tokenNumber: number };
 }
@@ -23,8 +23,7 @@ function refuse({ method, headers, hasBody, clientAddress, thumbprint }: BankCal
   if (hasBody) return errorList('BodyNotExpected', 'The request must not have a body.');
   const given = parseBasic(headers.authorization);
   if (!given) return errorList('AuthorizationParseFailure', 'The Authorization header could not be parsed.');
-  const { username, password } = bank.credentials;
-  if (given.username === username && given.password === password) return null;
+  if (given.username === bank.username && given.password === bank.switches.values.password) return null;
   return problem(401, 'User name or password is wrong.', { 'www-authenticate': 'Basic realm="sandbox"' });
 }
 

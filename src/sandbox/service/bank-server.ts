@@ -3,11 +3,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Endpoint } from '../state/faults.js';
 import type { BankState } from '../state/bank-state.js';
+import type { ClientRoots } from '../identity/client-roots.js';
 import { serveRequest, type Script } from './serve-request.js';
 
 interface BankServerOptions {
   readonly endpoints: readonly Endpoint[];
   readonly tls: ServerOptions;
+  readonly roots: ClientRoots;
   readonly closing: AbortSignal;
   readonly script: Script | undefined;
 }
@@ -17,15 +19,23 @@ interface BankServerOptions {
  * host of the accounts alone asks for one, and lets a request without one, or with a foreign one, through.
  */
 export function createBankServer(bank: BankState, options: BankServerOptions): Server {
-  const { endpoints, tls, closing, script } = options;
+  const { endpoints, roots, closing, script } = options;
+  let { current: ca } = roots;
+  const tls = { minVersion: 'TLSv1.2', ca, ...options.tls } as const;
   const connections = new Map<string, Socket>();
   const tcpOf = ({ socket }: IncomingMessage): Socket | undefined => connections.get(toKey(socket));
   const server = createServer(
-    { minVersion: 'TLSv1.2', requestCert: true, rejectUnauthorized: endpoints.includes('authorize'), ...tls },
+    { requestCert: true, rejectUnauthorized: endpoints.includes('authorize'), ...tls },
     (request, response) => {
       serveRequest(request, response, bank, { endpoints, closing, tcpOf, script }).catch(() => response.destroy());
     },
   );
+  // before the handshake begins
+  server.prependListener('connection', () => {
+    if (roots.current === ca) return;
+    ca = roots.current;
+    server.setSecureContext({ ...tls, ca });
+  });
   server.on('connection', (socket: Socket) => {
     const key = toKey(socket);
     connections.set(key, socket);

@@ -2,12 +2,11 @@ import type { AccessTokens } from './access-tokens.js';
 import type { AccountBook } from '../accounts/account-book.js';
 import type { RequestLog } from './request-log.js';
 import type { Switches } from './switches.js';
-import type { Credentials } from './basic-credentials.js';
 
 /** The state that the two endpoints and the control port share. */
 export interface BankState {
   readonly accounts: AccountBook;
-  readonly credentials: Credentials;
+  readonly username: string;
   readonly log: RequestLog;
   readonly seed: number;
   readonly switches: Switches;

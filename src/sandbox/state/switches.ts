@@ -9,6 +9,8 @@ interface SwitchValues {
   readonly allowedIps: readonly string[];
   readonly accounts: number;
   readonly movement: boolean;
+  /** A secret: not shown. */
+  readonly password: string;
   /** Pending failures, oldest first. */
   readonly failNext: readonly FaultOrder[];
 }
