@@ -15,13 +15,13 @@ class Scene {
   readonly clock = new FakeClock();
   readonly log = keepLines();
   readonly outcomes: (ProblemCode | null)[] = [];
+  readonly activity = new Activity().on('tokenRequestEnded', ({ error }) => this.outcomes.push(error?.code ?? null));
   readonly asked: (PromiseWithResolvers<AccessToken> & { readonly at: ReturnType<FakeClock['now']> })[] = [];
   readonly provider = new AccessTokenProvider({
-    activity: new Activity(),
+    activity: this.activity,
     clock: this.clock,
     logger: this.log.logger,
     random: () => 0,
-    onOutcome: (error) => this.outcomes.push(error?.code ?? null),
     request: () => {
       const request = { ...Promise.withResolvers<AccessToken>(), at: this.clock.now() };
       this.asked.push(request);
@@ -276,6 +276,7 @@ it('is shown by health with the state of the token and the failure', async () =>
   expect(scene.provider.status()).toEqual({
     state: 'usable',
     expiresAt: scene.clock.now().wall + 300_000,
+    usableUntil: scene.clock.now().wall + 295_000,
     expiresInSeconds: 300,
     error: null,
     failure: expect.objectContaining({ attempts: 0 }),

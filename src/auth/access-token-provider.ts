@@ -13,8 +13,6 @@ interface AccessTokenProviderOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly activity: Activity;
-  /** Notified of the end of each request: null after a success. */
-  readonly onOutcome?: (error: GatewayError | null) => void;
   readonly random?: () => number;
 }
 
@@ -89,6 +87,8 @@ export class AccessTokenProvider {
       state: token ? ('usable' as const) : toLack(this.#inFlight !== null, circuit),
       /** Expiry of the token by the wall clock, ms since 1970. */
       expiresAt: token ? token.requestedAt.wall + token.lifetimeMs : null,
+      /** When the token stops being sent, by the wall clock, ms since 1970. */
+      usableUntil: token?.unusableAt.wall ?? null,
       expiresInSeconds: token ? Math.floor((token.lifetimeMs - clock.since(token.requestedAt)) / 1000) : null,
       /** The last failure of the current series. */
       error: this.#backOff.lastError,
@@ -118,8 +118,7 @@ export class AccessTokenProvider {
       }
       this.#current = token;
       this.#backOff.succeeded();
-      this.options.onOutcome?.(null);
-      activity.emit('tokenRequestEnded', { code: null });
+      activity.emit('tokenRequestEnded', { tokens: this, error: null });
       const ms = Math.round(performance.now() - started);
       logger.info({ event: 'token.acquired', lifetimeSeconds: token.lifetimeMs / 1000, ms }, 'access token acquired');
       return token;
@@ -131,8 +130,7 @@ export class AccessTokenProvider {
   #failed(thrown: GatewayError): GatewayError {
     if (thrown.code === 'stopping') return thrown;
     const error = this.#backOff.failed(thrown);
-    this.options.onOutcome?.(error);
-    this.options.activity.emit('tokenRequestEnded', { code: error.code });
+    this.options.activity.emit('tokenRequestEnded', { tokens: this, error });
     const { code, owner, detail } = error;
     this.options.logger[error.needsSomeone ? 'error' : 'warn'](
       { event: 'token.failed', code, owner, detail, retryInMs: Math.round(error.retryAfterMs ?? 0) },

@@ -4,24 +4,22 @@ import { Clock } from '../time/clock.js';
 import { Log } from '../telemetry/log.js';
 import { Settings } from '../config/settings.js';
 import { AuthorizedCall } from './authorized-call.js';
-import { BankCondition } from './bank-condition.js';
 import { IdentityHolder } from './identity-holder.js';
 
 /**
  * Holds the client certificate and the access token. Other folders call the bank through AuthorizedCall, and read the state
- * of certificate, token and bank from IdentityHolder and BankCondition; none of them handles a token or a key.
+ * of certificate, token and bank from IdentityHolder; none of them handles a token or a key.
  */
 @Module({
   providers: [
-    BankCondition,
     AuthorizedCall,
     {
       provide: IdentityHolder,
-      useFactory: (settings: Settings, clock: Clock, { logger }: Log, activity: Activity, condition: BankCondition) =>
-        IdentityHolder.start({ settings, clock, logger, activity, condition }),
-      inject: [Settings, Clock, Log, Activity, BankCondition],
+      useFactory: (settings: Settings, clock: Clock, { logger }: Log, activity: Activity) =>
+        IdentityHolder.start({ settings, clock, logger, activity }),
+      inject: [Settings, Clock, Log, Activity],
     },
   ],
-  exports: [BankCondition, IdentityHolder, AuthorizedCall],
+  exports: [IdentityHolder, AuthorizedCall],
 })
 export class AuthModule {}

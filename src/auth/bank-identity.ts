@@ -31,13 +31,11 @@ export class BankIdentity {
   /**
    * @param material certificate, key, user name, password and trusted roots
    * @param oneAtATime allows one token request at a time, across all identities
-   * @param onTokenOutcome notified of the end of each token request: null after a success
    */
   constructor(
     readonly material: IdentityMaterial,
     parts: IdentityParts,
     oneAtATime: LimitFunction = pLimit(1),
-    onTokenOutcome: (error: GatewayError | null) => void = () => undefined,
   ) {
     const { settings, clock, logger } = parts;
     const { keyPem, certificatePem, chainPem } = material.certificate;
@@ -53,7 +51,7 @@ export class BankIdentity {
         return requestToken(token);
       });
     };
-    this.tokens = new AccessTokenProvider({ ...parts, request, onOutcome: onTokenOutcome });
+    this.tokens = new AccessTokenProvider({ ...parts, request });
   }
 
   get certificate(): ClientCertificate {

@@ -11,7 +11,6 @@ import { readSettings } from '../config/read-settings.js';
 import type { SecretSource } from '../config/kinds.js';
 import type { Settings } from '../config/settings.js';
 import { FileUnusable } from '../config/small-file.js';
-import { BankCondition } from './bank-condition.js';
 import { IdentityHolder } from './identity-holder.js';
 import { watchedFiles } from './identity-material.js';
 
@@ -43,7 +42,6 @@ async function startHolder() {
     settings: { ...settings, BANK_PASSWORD: unsteady },
     clock,
     logger: log.logger,
-    condition: new BankCondition(clock, log),
   });
   holders.add(holder);
   return { bank, clock, holder, log, fault, activity };

@@ -4,7 +4,6 @@ import pLimit from 'p-limit';
 import { orAborted } from '../time/deadline.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import { PROBLEMS, type ProblemCode } from '../errors/problem-table.js';
-import type { BankCondition } from './bank-condition.js';
 import { BankIdentity, type IdentityParts } from './bank-identity.js';
 import { daysLeft, ExpiryNotice } from '../config/expiry-notice.js';
 import { FileUnusable } from '../config/small-file.js';
@@ -15,10 +14,6 @@ import { validityError, type IdentityMaterial } from './identity-material.js';
 
 /** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */
 const LOOK_EVERY_MS = 1000;
-
-interface IdentityHolderOptions extends IdentityParts {
-  readonly condition: BankCondition;
-}
 
 /**
  * Holds the identity in use, and replaces it while running: changed files are read, checked and proved by a real token
@@ -42,14 +37,14 @@ export class IdentityHolder implements OnApplicationShutdown {
   #loggedRefusal: string | null = null;
 
   /** Reads the first identity. @throws CertificateUnreadable, FileUnusable */
-  static async start(options: IdentityHolderOptions): Promise<IdentityHolder> {
+  static async start(options: IdentityParts): Promise<IdentityHolder> {
     const files = new IdentityFiles(options.settings, options.clock);
     return new IdentityHolder(options, files, await files.read());
   }
 
   /** For `start`. */
   constructor(
-    private readonly options: IdentityHolderOptions,
+    private readonly options: IdentityParts,
     private readonly files: IdentityFiles,
     material: IdentityMaterial,
   ) {
@@ -195,14 +190,12 @@ export class IdentityHolder implements OnApplicationShutdown {
 
   /** Puts the candidate in the place of the current identity, whose calls in flight end as they would have. */
   #take(candidate: BankIdentity, isProved: boolean): void {
-    const { condition, activity } = this.options;
     const old = this.#current;
     this.#current = candidate;
     this.#candidate = null;
     this.#refusal = null;
     old.retire();
-    activity.emit('identityReplaced');
-    if (isProved) condition.succeeded('token');
+    this.options.activity.emit('identityReplaced');
     this.#log.replaced(candidate.certificate, old.certificate, isProved);
   }
 
@@ -221,14 +214,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   #create(material: IdentityMaterial): BankIdentity {
-    const { condition } = this.options;
-    const identity: BankIdentity = new BankIdentity(material, this.options, this.#oneTokenRequest, (error) => {
-      // a candidate, or an identity that was replaced, does not show the condition of the bank
-      if (identity !== this.#current) return;
-      if (error) condition.failed('token', error);
-      else condition.succeeded('token');
-    });
-    return identity;
+    return new BankIdentity(material, this.options, this.#oneTokenRequest);
   }
 }
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { AuthorizedCall, NoToken } from '../auth/authorized-call.js';
-import { BankCondition } from '../auth/bank-condition.js';
 import { Settings } from '../config/settings.js';
 import { Log } from '../telemetry/log.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
@@ -41,7 +40,6 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     private readonly clock: Clock,
     @Inject(Log) private readonly log: Pick<Log, 'logger'>,
     private readonly activity: Activity,
-    private readonly condition: BankCondition,
     @Inject(AuthorizedCall) private readonly call: Pick<AuthorizedCall, 'currentFailure'>,
   ) {
     this.#backOff = new BackOff(clock);
@@ -133,14 +131,19 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     try {
       const read = await this.source.read(request);
       // another instance counts its own refresh
-      if (read.source === 'bank') this.activity.emit('refreshEnded', { ms: performance.now() - started, code: null });
+      if (read.source === 'bank') this.#emitEnded(started, null);
       return this.#succeeded(read, id);
     } catch (thrown) {
       const error = toGatewayError(thrown);
       if (error.code === 'stopping') throw error;
-      this.activity.emit('refreshEnded', { ms: performance.now() - started, code: error.code });
+      this.#emitEnded(started, error);
       throw this.#toFailure(error, id);
     }
+  }
+
+  #emitEnded(started: number, error: GatewayError | null): void {
+    const replacedAgeMs = this.cached.servable && this.cached.ageMs;
+    this.activity.emit('refreshEnded', { ms: performance.now() - started, error, replacedAgeMs });
   }
 
   /** Takes the copy of another instance while the bank is not asked. @throws GatewayError the failure, without a copy */
@@ -159,7 +162,6 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     // a copy of another instance says nothing about our own calls
     if (source === 'bank') {
       this.#backOff.succeeded();
-      this.condition.succeeded('refresh');
     }
     const wasEmptied = this.cached.isEmptied;
     const cached = this.cached.replace(snapshot);
@@ -204,7 +206,6 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     if (code === 'access-not-granted') this.cached.drop();
     const waiting = this.#backOff.failed(error);
     if (this.#isOfOldIdentity) this.#backOff.reset();
-    this.condition.failed('refresh', error);
     const retryInMs = Math.round(waiting.retryAfterMs ?? 0);
     const fields = { event: 'snapshot.failed', refreshId, code, owner, detail, retryInMs };
     const place = code === 'internal-error' && { err: error };

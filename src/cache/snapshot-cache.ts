@@ -103,7 +103,8 @@ export class SnapshotCache {
   status() {
     const { snapshot, servable, isRestored, isFresh, expiresAt, isEmptied } = this.cached;
     const { inFlight, failed, isOfOtherInstance, backOff } = this.refresher;
-    const slow = inFlight !== null && this.clock.since(inFlight.startedAt) >= this.settings.SNAPSHOT_SOFT_TIMEOUT_MS;
+    const softMs = this.settings.SNAPSHOT_SOFT_TIMEOUT_MS;
+    const slow = inFlight && this.clock.since(inFlight.startedAt) >= softMs ? inFlight.startedAt : null;
     return {
       asOf: snapshot?.asOf ?? null,
       /** When the cached snapshot stops being served, ISO 8601. */
@@ -113,7 +114,7 @@ export class SnapshotCache {
       /** True if a caller would get the snapshot now. */
       servable: servable !== null,
       /** True if callers get a stale copy. */
-      stale: servable !== null && !isFresh && (isRestored || failed || slow),
+      stale: servable !== null && !isFresh && (isRestored || failed || slow !== null),
       /** True if the last refresh returned no accounts although an earlier one did. */
       emptied: isEmptied,
       /** True if the bank's own count agrees; null without a count. */
@@ -123,8 +124,8 @@ export class SnapshotCache {
       refreshing: inFlight !== null,
       /** True if the last refresh took the copy of another instance: the bank may fail for this one. */
       isOfOtherInstance,
-      /** True if the refresh in flight is past the soft timeout. */
-      slow,
+      /** When the refresh in flight began, ISO 8601, if it is past the soft timeout; else null. */
+      slowSince: slow && new Date(slow.wall).toISOString(),
       circuit: backOff.circuit,
       error: backOff.lastError,
       failure: backOff.status(),

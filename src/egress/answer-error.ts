@@ -33,7 +33,8 @@ export function toAnswerError(answer: WireAnswer, target: BankTarget): GatewayEr
   const { status } = answer;
   if (status === 200) return null;
   const retryAfterMs = toRetryAfterMs(answer.retryAfter);
-  const fail = (code: ProblemCode, detail: string) => new GatewayError(code, detail, { retryAfterMs });
+  const fail = (code: ProblemCode, detail: string) =>
+    new GatewayError(code, detail, { retryAfterMs, upstreamStatus: status });
   const name = NAMES[target].replace('the', 'The');
   const answered = `${name} answered ${status}`;
   if (status === 429) return fail('bank-rate-limited', `${answered}.`);

@@ -7,6 +7,8 @@ export interface GatewayErrorOptions {
   readonly status?: number;
   /** Set when one code has several owners: `proxy-refused` with a 407 belongs to the operator. */
   readonly owner?: Owner;
+  /** HTTP status with which the bank answered; for /health, never for callers. */
+  readonly upstreamStatus?: number | undefined;
   /** Milliseconds to wait before a retry. */
   readonly retryAfterMs?: number | undefined;
   /** The wrong parameters, for `invalid-request`. */
@@ -23,6 +25,7 @@ export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly owner: Owner;
   readonly status: number;
+  readonly upstreamStatus: number | undefined;
   readonly retryAfterMs: number | undefined;
   readonly errors: GatewayErrorOptions['errors'];
   readonly headers: GatewayErrorOptions['headers'];
@@ -35,6 +38,7 @@ export class GatewayError extends Error {
     super(detail, { cause: options.cause });
     this.owner = options.owner ?? PROBLEMS[code].owner;
     this.status = options.status ?? PROBLEMS[code].status;
+    this.upstreamStatus = options.upstreamStatus;
     this.retryAfterMs = options.retryAfterMs;
     this.errors = options.errors;
     this.headers = options.headers;
@@ -47,8 +51,7 @@ export class GatewayError extends Error {
 
   /** Returns the same problem with a new `retryAfterMs`. */
   withRetryAfter(retryAfterMs: number): GatewayError {
-    const { cause, status, owner, errors, headers } = this;
-    return new GatewayError(this.code, this.detail, { cause, status, owner, retryAfterMs, errors, headers });
+    return new GatewayError(this.code, this.detail, { ...this, cause: this.cause, retryAfterMs });
   }
 }
 

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { RequestFields } from './request-fields.js';
+import type { GatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
 
 /** The status of a request whose caller left before the response was sent. */
@@ -32,13 +33,14 @@ export interface BankCallEnded {
   readonly code: ProblemCode | null;
 }
 
-/** `code` is the problem that the work ended with; null on success. */
+/** `error` is the failure that the work ended with; null on success. */
 interface ActivityEvents {
   requestEnded: [RequestEnded];
   bankCallEnded: [BankCallEnded];
-  tokenRequestEnded: [{ readonly code: ProblemCode | null }];
-  /** `ms` includes all pages and retries. */
-  refreshEnded: [{ readonly ms: number; readonly code: ProblemCode | null }];
+  /** `tokens` made the request. */
+  tokenRequestEnded: [{ readonly tokens: object; readonly error: GatewayError | null }];
+  /** `ms` includes all pages and retries; `replacedAgeMs` is the age of the cached copy at the end, null without one. */
+  refreshEnded: [{ readonly ms: number; readonly error: GatewayError | null; readonly replacedAgeMs: number | null }];
   /** A snapshot was taken into the cache: from the bank, from another instance, or from the file of an earlier run. */
   snapshotTaken: [{ readonly source: 'bank' | 'shared' | 'file' }];
   /** A new certificate or new credentials are in use: the bank may accept what it refused with the old ones. */

@@ -110,7 +110,7 @@ describe('the status', () => {
       failingSince: '2026-11-21T08:00:00.000Z',
       attempts: 2,
       nextAttemptAt: '2026-11-21T08:00:32.000Z',
-      lastError: { code: 'credentials-rejected', at: '2026-11-21T08:00:02.000Z' },
+      lastError: { code: 'credentials-rejected', at: '2026-11-21T08:00:02.000Z', status: null },
     });
     backOff.succeeded();
     expect(backOff.status()).toEqual(none);

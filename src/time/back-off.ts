@@ -88,7 +88,7 @@ export class BackOff {
       attempts: this.#attempts,
       /** Earliest time of the next attempt; it may have passed, since only a call makes one. */
       nextAttemptAt: last && toIso(last.at.wall + last.waitMs),
-      lastError: last && { code: last.error.code, at: toIso(last.at.wall) },
+      lastError: last && { code: last.error.code, at: toIso(last.at.wall), status: last.error.upstreamStatus ?? null },
     };
   }
 }

@@ -196,6 +196,7 @@ describe('health of a gateway in trouble', () => {
       detail: expect.stringContaining('ECONNREFUSED'),
       remedy: remedyOf('proxy-unavailable'),
       route: 'proxy http://127.0.0.1:9',
+      proxy: '127.0.0.1:9',
       publicAddress: null,
     });
     // the cause first, then untried components, then healthy ones

@@ -17,6 +17,7 @@ export const healthyFacts: GatewayFacts = {
   token: {
     state: 'usable',
     expiresAt: Date.parse('2026-11-21T08:05:00.000Z'),
+    usableUntil: Date.parse('2026-11-21T08:04:55.000Z'),
     expiresInSeconds: 295,
     error: null,
     failure: noFailure,
@@ -24,8 +25,9 @@ export const healthyFacts: GatewayFacts = {
   },
   bank: {
     errors: [],
-    lastSuccessAt: '2026-11-21T08:00:00.000Z',
+    lastSuccessAt: { token: '2026-11-21T08:00:00.000Z', accounts: '2026-11-21T08:00:00.000Z' },
     lastError: null,
+    slow: null,
     clockSkewMs: 0,
     serverCertificateEnds: Date.parse('2027-09-17T00:00:00.000Z'),
     drift: [],
@@ -43,7 +45,7 @@ export const healthyFacts: GatewayFacts = {
     restored: false,
     refreshing: false,
     isOfOtherInstance: false,
-    slow: false,
+    slowSince: null,
     circuit: 'closed',
     error: null,
     failure: noFailure,

@@ -1,5 +1,4 @@
 import type { AuthorizedCall } from '../../src/auth/authorized-call.js';
-import { BankCondition } from '../../src/auth/bank-condition.js';
 import type { Settings } from '../../src/config/settings.js';
 import type { Log } from '../../src/telemetry/log.js';
 import { CachedSnapshot } from '../../src/cache/cached-snapshot.js';
@@ -24,7 +23,6 @@ interface Parts {
   readonly readShared?: SnapshotSource['readShared'];
   readonly clock: Clock;
   readonly log: Pick<Log, 'logger'>;
-  readonly condition?: BankCondition;
   readonly call?: Pick<AuthorizedCall, 'currentFailure'>;
   readonly activity?: Activity;
   readonly settings?: Partial<Pick<Settings, keyof typeof SETTINGS>>;
@@ -54,9 +52,8 @@ export function createSnapshotCache(parts: Parts) {
   const { clock, log, settings, activity = new Activity(), call = { currentFailure: null } } = parts;
   const all = { ...SETTINGS, ...settings } as Settings;
   const cached = new CachedSnapshot(clock, all);
-  const condition = parts.condition ?? new BankCondition(clock, log);
   const source = new ScriptedSource(parts);
-  const refresher = new Refresher(cached, source, all, clock, log, activity, condition, call);
+  const refresher = new Refresher(cached, source, all, clock, log, activity, call);
   onClose(async () => refresher.onApplicationShutdown());
-  return { activity, cached, refresher, condition, snapshots: new SnapshotCache(cached, refresher, clock, all) };
+  return { activity, cached, refresher, snapshots: new SnapshotCache(cached, refresher, clock, all) };
 }

@@ -245,7 +245,7 @@ export type Problem = {
 
 export type InstanceHealth = {
     /**
-     * unknown: not tried yet
+     * unknown: not tried, because it is new or an earlier component fails
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -259,7 +259,7 @@ export type InstanceHealth = {
 
 export type CertificateHealth = {
     /**
-     * unknown: not tried yet
+     * unknown: not tried, because it is new or an earlier component fails
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -288,7 +288,7 @@ export type CertificateHealth = {
 
 export type EgressHealth = {
     /**
-     * unknown: not tried yet
+     * unknown: not tried, because it is new or an earlier component fails
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -300,6 +300,10 @@ export type EgressHealth = {
     remedy?: string;
     route: string;
     /**
+     * null: direct
+     */
+    proxy: string | null;
+    /**
      * EGRESS_PUBLIC_ADDRESS
      */
     publicAddress: string | null;
@@ -307,7 +311,7 @@ export type EgressHealth = {
 
 export type TokenHealth = {
     /**
-     * unknown: not tried yet
+     * unknown: not tried, because it is new or an earlier component fails
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -324,11 +328,30 @@ export type TokenHealth = {
     state: string;
     expiresInSeconds: number | null;
     /**
-     * the last failure; null without one
+     * set if a renewal was refused for a reason of the operator: until when apps get current data, and then a copy
+     */
+    willFail: {
+        currentUntil: string;
+        copyUntil: string;
+    } | null;
+    /**
+     * of a token request
+     */
+    lastSuccessAt: string | null;
+    /**
+     * start of the current series of failed token requests
+     */
+    failingSince: string | null;
+    /**
+     * the last failure of the current series; null without one
      */
     lastError: {
         code: ProblemCode;
         at: string;
+        /**
+         * HTTP status of the answer; null if there was none
+         */
+        status: number | null;
     } | null;
 };
 
@@ -349,7 +372,7 @@ export type DriftPath = {
 
 export type BankHealth = {
     /**
-     * unknown: not tried yet
+     * unknown: not tried, because it is new or an earlier component fails
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -372,13 +395,21 @@ export type BankHealth = {
      * BANK_STATUS_PAGE
      */
     statusPage: string | null;
+    /**
+     * of a refresh from the bank
+     */
     lastSuccessAt: string | null;
     /**
-     * the last failure; null without one
+     * the last failure of a token request or a refresh since the start
      */
     lastError: {
         code: ProblemCode;
         at: string;
+        /**
+         * HTTP status of the answer; null if there was none
+         */
+        status: number | null;
+        target: 'token' | 'accounts';
     } | null;
     /**
      * state of the back-off
@@ -394,6 +425,17 @@ export type BankHealth = {
     attempts: number | null;
     nextAttemptAt: string | null;
     /**
+     * start of the current series of failed refreshes, without those for want of a token
+     */
+    listFailingSince: string | null;
+    /**
+     * set until two refreshes in a row are faster than the soft timeout; `copySeconds`: how old copies were
+     */
+    slow: {
+        since: string;
+        copySeconds: number | null;
+    } | null;
+    /**
      * unknown or missing keys, and unknown words, from the bank since the start; never an error
      */
     drift: Array<DriftPath>;
@@ -401,7 +443,7 @@ export type BankHealth = {
 
 export type SnapshotHealth = {
     /**
-     * unknown: not tried yet
+     * unknown: not tried, because it is new or an earlier component fails
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -423,7 +465,7 @@ export type SnapshotHealth = {
 
 export type ListenerHealth = {
     /**
-     * unknown: not tried yet
+     * unknown: not tried, because it is new or an earlier component fails
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -440,7 +482,7 @@ export type ListenerHealth = {
 
 export type SharingHealth = {
     /**
-     * unknown: not tried yet
+     * unknown: not tried, because it is new or an earlier component fails
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;

@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AccessTokenProvider } from '../../auth/access-token-provider.js';
-import { BankCondition } from '../../auth/bank-condition.js';
 import { IdentityHolder } from '../../auth/identity-holder.js';
 import { BankDrift } from '../../bank/bank-drift.js';
 import { Shutdown } from '../../http/shutdown.js';
@@ -8,6 +7,7 @@ import { ListenerCertificate } from '../../http/listener-certificate.js';
 import { SnapshotSource, type SharingStatus } from '../../snapshot/snapshot-source.js';
 import { SnapshotCache } from '../../cache/snapshot-cache.js';
 import { Clock } from '../../time/clock.js';
+import { BankCondition } from './bank-condition.js';
 
 /** The state of every component at one moment. */
 export interface GatewayFacts {

@@ -1,13 +1,14 @@
 import { hostname } from 'node:os';
 import { Injectable, ServiceUnavailableException } from '@nestjs/common';
 import { HealthCheckService, type HealthCheckResult } from '@nestjs/terminus';
+import { toFreshMs } from '../../cache/freshness.js';
 import { Settings } from '../../config/settings.js';
 import { COMMIT, VERSION } from '../../config/version.js';
-import { describeRoutes } from '../../egress/route.js';
+import { describeRoutes, goesDirect } from '../../egress/route.js';
 import { toFailureSeries } from './failure-series.js';
 import type { GatewayFacts } from './gateway-status.js';
 import { judgeHealth } from './judge-health.js';
-import type { Part, PartStatus } from './judge-parts.js';
+import { toSlow, type Part, type PartStatus } from './judge-parts.js';
 
 const SEVERITY: readonly PartStatus[] = ['down', 'degraded', 'unknown', 'up'];
 
@@ -55,13 +56,21 @@ export class HealthReport {
     const { redis } = facts.sharing;
     const { subject, thumbprint, notAfter, daysLeft, refused } = facts.certificate;
     const { asOf, expiresAt, ageMs, accounts, stale } = snapshot;
+    const slow = toSlow(facts);
     return {
       certificate: { subject, thumbprint, notAfter, daysLeft, refused },
-      egress: { route: describeRoutes(this.settings), publicAddress: this.settings.EGRESS_PUBLIC_ADDRESS ?? null },
+      egress: {
+        route: describeRoutes(this.settings),
+        proxy: toProxyHost(this.settings),
+        publicAddress: this.settings.EGRESS_PUBLIC_ADDRESS ?? null,
+      },
       token: {
         host: new URL(this.settings.BANK_AUTH_URL).host,
         state: token.state,
         expiresInSeconds: token.expiresInSeconds,
+        willFail: toForecast(facts, this.settings),
+        lastSuccessAt: bank.lastSuccessAt.token,
+        failingSince: token.failure.failingSince,
         lastError: token.failure.lastError,
       },
       bank: {
@@ -69,9 +78,11 @@ export class HealthReport {
         host: new URL(this.settings.BANK_BASE_URL).host,
         support: this.settings.BANK_SUPPORT ?? null,
         statusPage: this.settings.BANK_STATUS_PAGE ?? null,
-        lastSuccessAt: bank.lastSuccessAt,
+        lastSuccessAt: bank.lastSuccessAt.accounts,
         lastError: bank.lastError,
         ...toFailureSeries(facts),
+        listFailingSince: snapshot.failure.failingSince,
+        slow: slow && { since: slow.since, copySeconds: slow.copyAgeMs && Math.ceil(slow.copyAgeMs / 1000) },
         drift: bank.drift,
       },
       snapshot: {
@@ -89,4 +100,24 @@ export class HealthReport {
       }),
     };
   }
+}
+
+/** The proxy on the way to either host of the bank, `host:port`; null without one. */
+function toProxyHost(settings: Settings): string | null {
+  const { EGRESS_PROXY_URL: proxy, BANK_BASE_URL, BANK_AUTH_URL } = settings;
+  const isUsed = [BANK_BASE_URL, BANK_AUTH_URL].some((url) => !goesDirect(settings, url));
+  return isUsed ? (proxy?.host ?? null) : null;
+}
+
+/**
+ * What a refused token renewal leads to, which does not heal by itself: until when apps get current data, and then a copy. Null
+ * where it is not certain: without a refusal, and while other instances refresh.
+ */
+function toForecast({ at, token, snapshot, sharing }: GatewayFacts, settings: Settings) {
+  if (token.error?.owner !== 'operator' || snapshot.ageMs === null || sharing.redis?.state === 'fleet') return null;
+  const freshMs = toFreshMs(settings);
+  const currentUntil = Math.max(token.usableUntil ?? 0, at - snapshot.ageMs + freshMs);
+  if (currentUntil <= at) return null;
+  const copyUntil = currentUntil - freshMs + settings.SNAPSHOT_MAX_AGE_MS;
+  return { currentUntil: new Date(currentUntil).toISOString(), copyUntil: new Date(copyUntil).toISOString() };
 }

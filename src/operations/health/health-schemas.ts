@@ -1,13 +1,17 @@
 import { z } from 'zod';
 import { troubleShape } from '../../errors/problem-document.js';
 
-const status = z.enum(['up', 'degraded', 'down', 'unknown']).meta({ example: 'up' }).describe('unknown: not tried yet');
+const status = z
+  .enum(['up', 'degraded', 'down', 'unknown'])
+  .meta({ example: 'up' })
+  .describe('unknown: not tried, because it is new or an earlier component fails');
 const { code, owner, detail } = troubleShape;
 const instant = z.iso.datetime().nullable().meta({ example: '2026-11-21T08:00:00.000Z' });
-const lastError = z
-  .object({ code, at: z.iso.datetime().meta({ example: '2026-11-21T08:00:00.000Z' }) })
-  .nullable()
-  .describe('the last failure; null without one');
+const failure = z.object({
+  code,
+  at: z.iso.datetime().meta({ example: '2026-11-21T08:00:00.000Z' }),
+  status: z.int().nullable().meta({ example: 503 }).describe('HTTP status of the answer; null if there was none'),
+});
 
 /** One component. An unhealthy one has who must act and what to do, before its data. */
 const partOf = <T extends z.ZodRawShape>(name: string, data: T) =>
@@ -36,25 +40,46 @@ const parts = {
   }),
   egress: partOf('Egress', {
     route: z.string().meta({ example: 'direct' }),
+    proxy: z.string().nullable().meta({ example: 'proxy.example:3128' }).describe('null: direct'),
     publicAddress: z.string().nullable().meta({ example: '203.0.113.7' }).describe('EGRESS_PUBLIC_ADDRESS'),
   }),
   token: partOf('Token', {
     host: z.string().meta({ example: 'auth.bank.example' }).describe('of BANK_AUTH_URL'),
     state: z.string().meta({ example: 'usable' }),
     expiresInSeconds: z.int().nullable().meta({ example: 240 }),
-    lastError,
+    willFail: z
+      .object({ currentUntil: z.iso.datetime(), copyUntil: z.iso.datetime() })
+      .nullable()
+      .describe(
+        'set if a renewal was refused for a reason of the operator: until when apps get current data, and then a copy',
+      ),
+    lastSuccessAt: instant.describe('of a token request'),
+    failingSince: instant.describe('start of the current series of failed token requests'),
+    lastError: failure.nullable().describe('the last failure of the current series; null without one'),
   }),
   bank: partOf('Bank', {
     mode: z.enum(['live', 'sandbox']),
     host: z.string().meta({ example: 'bank.example' }).describe('of BANK_BASE_URL'),
     support: z.string().nullable().meta({ example: 'Service desk, +45 70 10 00 00' }).describe('BANK_SUPPORT'),
     statusPage: z.string().nullable().meta({ example: 'https://status.bank.example/' }).describe('BANK_STATUS_PAGE'),
-    lastSuccessAt: instant,
-    lastError,
+    lastSuccessAt: instant.describe('of a refresh from the bank'),
+    lastError: failure
+      .extend({ target: z.enum(['token', 'accounts']) })
+      .nullable()
+      .describe('the last failure of a token request or a refresh since the start'),
     circuit: z.enum(['closed', 'open', 'half-open']).describe('state of the back-off'),
     failingSince: instant.describe('start of the current series of failures, of list or token; null without one'),
     attempts: z.int().min(1).nullable().meta({ example: 3 }).describe('failed attempts since then'),
     nextAttemptAt: instant,
+    listFailingSince: instant.describe(
+      'start of the current series of failed refreshes, without those for want of a token',
+    ),
+    slow: z
+      .object({ since: z.iso.datetime(), copySeconds: z.int().nullable() })
+      .nullable()
+      .describe(
+        'set until two refreshes in a row are faster than the soft timeout; `copySeconds`: how old copies were',
+      ),
     drift: z
       .array(
         z

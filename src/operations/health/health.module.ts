@@ -4,6 +4,7 @@ import { CacheModule } from '../../cache/cache.module.js';
 import { AuthModule } from '../../auth/auth.module.js';
 import { SharingModule } from '../../sharing/sharing.module.js';
 import { BankModule } from '../../bank/bank.module.js';
+import { BankCondition } from './bank-condition.js';
 import { GatewayStatus } from './gateway-status.js';
 import { HealthController } from './health.controller.js';
 import { HealthReport } from './health-report.js';
@@ -13,7 +14,7 @@ import { Readiness } from './readiness.js';
   // a failed check is an answer, not an event: what failed was logged when it did
   imports: [TerminusModule.forRoot({ logger: false }), CacheModule, BankModule, AuthModule, SharingModule],
   controllers: [HealthController],
-  providers: [GatewayStatus, Readiness, HealthReport],
+  providers: [BankCondition, GatewayStatus, Readiness, HealthReport],
   exports: [GatewayStatus],
 })
 export class HealthModule {}

@@ -3,7 +3,17 @@ import { judgeListener, judgePath, judgeSharing, judgeStopping } from './judge-p
 import { canAnswer } from './can-answer.js';
 
 /** True if this instance takes calls, and a call for accounts would be answered now. */
-export const isReady = (facts: GatewayFacts): boolean => !facts.stopping && canAnswer(facts);
+export const isReady = (facts: GatewayFacts): boolean =>
+  !facts.stopping && canAnswer(facts) && !isRefusedSinceStart(facts);
+
+/**
+ * True if this instance has never had a token of its own, for a reason of its operator: whatever copy of another instance or an
+ * earlier run it could serve, a rollout with a wrong secret must stop.
+ */
+function isRefusedSinceStart({ bank, certificate, token }: GatewayFacts): boolean {
+  const isRefused = certificate.unusable !== null || token.error?.owner === 'operator';
+  return bank.lastSuccessAt.token === null && isRefused;
+}
 
 /** The health of the gateway, and of each component that it has (docs/health-and-metrics.md#health). */
 export function judgeHealth(facts: GatewayFacts) {

@@ -5,7 +5,7 @@ import { judgeListener, judgePath, judgeSharing } from './judge-parts.js';
 
 const EXPIRED_AT = '2026-11-21T08:05:00.000Z';
 const noSnapshot = { asOf: null, expiresAt: null, ageMs: null, accounts: null, servable: false };
-const notConnected = { bank: { lastSuccessAt: null, serverCertificateEnds: null } };
+const notConnected = { bank: { serverCertificateEnds: null } };
 const failed = (code: 'bank-error' | 'proxy-refused') => new GatewayError(code, 'It failed.');
 const failingSince = (at: string) => ({ failingSince: at, attempts: 3, nextAttemptAt: at, lastError: null });
 
@@ -32,7 +32,11 @@ describe('the path to the bank', () => {
     ],
     [
       'during a first refresh whose token request hangs',
-      { ...notConnected, token: { state: 'requested' }, snapshot: { ...noSnapshot, refreshing: true, slow: true } },
+      {
+        ...notConnected,
+        token: { state: 'requested' },
+        snapshot: { ...noSnapshot, refreshing: true, slowSince: '2026-11-21T08:00:00.000Z' },
+      },
       'up unknown degraded:bank-slow unknown down:bank-slow',
     ],
     [
@@ -83,12 +87,15 @@ describe('the path to the bank', () => {
     ],
     [
       'account list slow',
-      { snapshot: { stale: true, slow: true, refreshing: true } },
+      { snapshot: { stale: true, slowSince: '2026-11-21T08:00:00.000Z', refreshing: true } },
       'up up up degraded:bank-slow degraded:bank-slow',
     ],
     [
       'token service slow',
-      { token: { state: 'requested' }, snapshot: { stale: true, slow: true, refreshing: true } },
+      {
+        token: { state: 'requested' },
+        snapshot: { stale: true, slowSince: '2026-11-21T08:00:00.000Z', refreshing: true },
+      },
       'up up degraded:bank-slow unknown degraded:bank-slow',
     ],
     [

@@ -58,7 +58,7 @@ function judgeToken(facts: GatewayFacts): Part {
   if (facts.certificate.unusable !== null) return UNKNOWN;
   if (error && !usable && isProxyFailure(error)) return UNKNOWN;
   if (error) return failing(error, usable);
-  if (state === 'requested' && facts.snapshot.slow) {
+  if (state === 'requested' && facts.snapshot.slowSince !== null) {
     return degraded('bank-slow', 'The token request takes longer than SNAPSHOT_SOFT_TIMEOUT_MS.');
   }
   // one that ran out while nobody called is renewed by the next call
@@ -66,14 +66,27 @@ function judgeToken(facts: GatewayFacts): Part {
 }
 
 function judgeBank(facts: GatewayFacts): Part {
-  const { error, slow, asOf, restored } = facts.snapshot;
+  const { error, asOf, restored } = facts.snapshot;
+  const slow = toSlow(facts);
   if (facts.certificate.unusable !== null || tokenError(facts)) return UNKNOWN;
   if (error) return isProxyFailure(error) ? UNKNOWN : failing(error, canAnswer(facts));
   if (facts.token.state === 'requested') return UNKNOWN;
-  if (slow) return degraded('bank-slow', 'The refresh takes longer than SNAPSHOT_SOFT_TIMEOUT_MS.');
+  if (slow) {
+    const copies = slow.copyAgeMs === null ? '' : ` Apps got copies up to ${Math.ceil(slow.copyAgeMs / 1000)} s old.`;
+    return degraded('bank-slow', `Refreshes take longer than SNAPSHOT_SOFT_TIMEOUT_MS.${copies}`);
+  }
   const skewMs = facts.bank.clockSkewMs ?? 0;
   if (isSkewed(skewMs)) return degraded('clock-skewed', describeSkew(skewMs));
   return asOf !== null && !restored ? UP : UNKNOWN;
+}
+
+/** The slow bank: since when, and the greatest age of the copies that apps got; null while it is fast. */
+export function toSlow({ bank, snapshot }: Pick<GatewayFacts, 'bank' | 'snapshot'>) {
+  const { slowSince, ageMs } = snapshot;
+  const { since = slowSince, copyAgeMs = 0 } = bank.slow ?? {};
+  if (since === null) return null;
+  const now = slowSince === null ? 0 : (ageMs ?? 0);
+  return { since, copyAgeMs: Math.max(copyAgeMs, now) || null };
 }
 
 function judgeSnapshot(facts: GatewayFacts): Part {

@@ -1,3 +1,5 @@
+import type { Settings } from '../../config/settings.js';
+import type { Log } from '../../telemetry/log.js';
 import { Activity } from '../../telemetry/activity.js';
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../../test/support/fake-clock.js';
@@ -15,8 +17,8 @@ import type { Shutdown } from '../../http/shutdown.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { orAborted } from '../../time/deadline.js';
 import { healthyFacts } from '../../../test/support/sample-facts.js';
-import { BankCondition } from '../../auth/bank-condition.js';
 import type { BankDrift } from '../../bank/bank-drift.js';
+import { BankCondition } from './bank-condition.js';
 import { GatewayStatus } from './gateway-status.js';
 import { isReady, judgeHealth } from './judge-health.js';
 import { Readiness } from './readiness.js';
@@ -31,6 +33,7 @@ class Scene {
   readonly shutdown = { stopping: false };
   readonly counts = { tokens: 0, refreshes: 0 };
   unusable: string | null = null;
+  copy: ReadSnapshot | null = null;
   onToken: () => Promise<AccessToken> = () => Promise.resolve(this.token());
   onRefresh: () => Promise<ReadSnapshot> = () => Promise.resolve(this.empty());
   readonly tokens: AccessTokenProvider;
@@ -41,8 +44,9 @@ class Scene {
   constructor() {
     const { clock } = this;
     const { log, logger } = keepLines();
+    const activity = new Activity();
     this.tokens = new AccessTokenProvider({
-      activity: new Activity(),
+      activity,
       clock,
       logger,
       request: () => {
@@ -52,19 +56,21 @@ class Scene {
     });
     // like AuthorizedCall: without a token there is no call, and the bank has not failed
     const read = async ({ signal }: RefreshRequest) => {
+      if (this.copy) return this.copy;
       await orAborted(this.tokens.get(), signal).catch((error: GatewayError) => {
         throw new NoToken(error.code, error.detail, error);
       });
       this.counts.refreshes += 1;
       return orAborted(this.onRefresh(), signal);
     };
-    this.snapshots = createSnapshotCache({ read, clock, log, call: this.tokens }).snapshots;
+    this.snapshots = createSnapshotCache({ read, clock, log, activity, call: this.tokens }).snapshots;
     const { certificate } = healthyFacts;
     const identities = {
       current: { tokens: this.tokens, egress: { clockSkewMs: null, serverCertificateEnds: null } },
       status: () => ({ ...certificate, unusable: this.unusable }),
     } as unknown as IdentityHolder;
-    const condition = new BankCondition(clock, log);
+    const settings = { SNAPSHOT_SOFT_TIMEOUT_MS: 1000 } as Settings;
+    const condition = new BankCondition(activity, identities, clock, log as unknown as Log, settings);
     this.status = new GatewayStatus(
       clock,
       this.shutdown as Shutdown,
@@ -86,6 +92,12 @@ class Scene {
   /** Readiness as the probe reports it. */
   async check(): Promise<boolean> {
     return isReady(await this.readiness.facts());
+  }
+
+  /** Takes the copy of another instance. */
+  takeCopy() {
+    this.copy = { ...this.empty(), source: 'shared' };
+    return this.snapshots.get(ANY);
   }
 
   empty(): ReadSnapshot {
@@ -141,6 +153,15 @@ describe('ready is', () => {
   });
 });
 
+describe('ready is, with a copy of another instance or an earlier run,', () => {
+  it('a process that never had a token while the bank is away', async () => {
+    const scene = new Scene();
+    await scene.takeCopy();
+    scene.onToken = () => Promise.reject(DOWN);
+    expect(await scene.check()).toBe(true);
+  });
+});
+
 describe('not ready is', () => {
   it('a process with a token that has never read the accounts', async () => {
     const scene = new Scene();
@@ -191,6 +212,32 @@ describe('not ready is', () => {
     scene.unusable = 'expired';
     expect(await scene.check()).toBe(false);
     expect(scene.counts.tokens).toBe(0);
+  });
+
+  it.each(['credentials-rejected', 'certificate-rejected'] as const)(
+    'a process that never had a token and gets %s, whatever copy it could serve, until it gets one',
+    async (code) => {
+      const scene = new Scene();
+      await scene.takeCopy();
+      scene.onToken = () => Promise.reject(new GatewayError(code, 'no'));
+      expect(await scene.check()).toBe(false);
+      expect(judgeHealth(scene.status.read())).toMatchObject({ status: 'error', parts: { token: { code } } });
+      expect(await scene.snapshots.get(ANY)).toBeTruthy();
+      scene.onToken = () => Promise.resolve(scene.token());
+      scene.clock.advance(40_000);
+      expect(await scene.check()).toBe(true);
+      // refused later: the copy may be served
+      scene.onToken = () => Promise.reject(new GatewayError(code, 'no'));
+      scene.clock.advance(260_000);
+      expect(await scene.check()).toBe(true);
+    },
+  );
+
+  it('a process with a copy that never had a token and whose certificate cannot be used', async () => {
+    const scene = new Scene();
+    await scene.takeCopy();
+    scene.unusable = 'expired';
+    expect(await scene.check()).toBe(false);
   });
 
   it('a process that stops, whatever is cached, which makes no call', async () => {

@@ -36,6 +36,10 @@ export class Readiness {
   }
 }
 
-/** True without a snapshot to serve, if the gateway is not ready, or a token that ran out may hide a failure. */
+/**
+ * True if there has never been a token; or without a servable snapshot, if the gateway is not ready or an expired token may hide a
+ * failure.
+ */
 const dependsOnBank = (facts: GatewayFacts): boolean =>
-  !facts.snapshot.servable && (facts.token.state !== 'usable' || !isReady(facts));
+  facts.bank.lastSuccessAt.token === null ||
+  (!facts.snapshot.servable && (facts.token.state !== 'usable' || !isReady(facts)));

@@ -62,9 +62,9 @@ export class Metrics {
     if (REDIS_URL !== undefined || SNAPSHOT_FILE !== undefined) this.#countSources(activity);
     activity.on('requestEnded', (request) => this.#onRequest(request));
     activity.on('bankCallEnded', (call) => this.#onBankCall(call));
-    activity.on('tokenRequestEnded', ({ code }) => this.#tokenRequests.inc({ outcome: code ?? 'ok' }));
-    activity.on('refreshEnded', ({ ms, code }) => {
-      this.#refreshes.inc({ outcome: code ?? 'ok' });
+    activity.on('tokenRequestEnded', ({ error }) => this.#tokenRequests.inc({ outcome: error?.code ?? 'ok' }));
+    activity.on('refreshEnded', ({ ms, error }) => {
+      this.#refreshes.inc({ outcome: error?.code ?? 'ok' });
       this.#refreshDuration.observe(ms / 1000);
     });
   }

@@ -1,7 +1,7 @@
 import { toFailureSeries } from '../../../src/operations/health/failure-series.js';
 import { isReady } from '../../../src/operations/health/judge-health.js';
-import { toGatewayError } from '../../../src/errors/gateway-error.js';
-import { PROBLEMS, type Owner, type ProblemCode } from '../../../src/errors/problem-table.js';
+import { toGatewayError, type GatewayError } from '../../../src/errors/gateway-error.js';
+import type { Owner } from '../../../src/errors/problem-table.js';
 import { ANY, type Freshness } from '../../../src/cache/freshness.js';
 import { Alerts, SCRAPE_EVERY_MS } from './alerts.js';
 import { planMonth, toDraw, toLocal, toTime } from './odd-days.js';
@@ -12,7 +12,12 @@ const MINUTE_MS = 60_000;
 /** Two pages of web apps are open on weekdays from 8 to 18, and poll every 10 s. */
 const PAGES = { count: 2, everyMs: 10_000, opens: 8 * 60, closes: 18 * 60 };
 /** A job at 02:30 needs data at most a minute old. It tries every 5 minutes, for an hour. */
-const EXPORT = { at: 2 * 60 + 30, wanted: { ...ANY, maxAge: 60 }, everyMs: 5 * MINUTE_MS, tries: 12 };
+const EXPORT = {
+  at: 2 * 60 + 30,
+  wanted: { ...ANY, maxAgeMs: MINUTE_MS, maxStaleAgeMs: MINUTE_MS },
+  everyMs: 5 * MINUTE_MS,
+  tries: 12,
+};
 const PROBE_EVERY_MS = 10_000;
 /** Silences outlast announced windows by this. */
 const SILENCED_AFTER_MS = 5 * MINUTE_MS;
@@ -48,9 +53,9 @@ export async function playMonth(seed: number, days: number) {
     if (code === null) add('list', ...(ms > 3000 ? ['list over 3 s'] : []));
     if (ms > 1000) owner = 'bank';
   });
-  const onEnd = ({ code }: { code: ProblemCode | null }) => {
-    if (code) owner = PROBLEMS[code].owner;
-    add(`ended ${code ?? 'ok'}`);
+  const onEnd = ({ error }: { error: GatewayError | null }) => {
+    if (error) owner = error.owner;
+    add(`ended ${error?.code ?? 'ok'}`);
   };
   gateway.activity.on('tokenRequestEnded', onEnd).on('refreshEnded', onEnd);
 

@@ -2,7 +2,6 @@ import pLimit from 'p-limit';
 import { pino } from 'pino';
 import { AccessTokenProvider } from '../../../src/auth/access-token-provider.js';
 import { AuthorizedCall } from '../../../src/auth/authorized-call.js';
-import { BankCondition } from '../../../src/auth/bank-condition.js';
 import type { IdentityHolder } from '../../../src/auth/identity-holder.js';
 import { validityError, type IdentityMaterial } from '../../../src/auth/identity-material.js';
 import { requestToken } from '../../../src/auth/request-token.js';
@@ -12,6 +11,7 @@ import type { PageFacts } from '../../../src/list/read-page.js';
 import { readSettings } from '../../../src/config/read-settings.js';
 import type { WireAnswer, WireRequest } from '../../../src/egress/wire-client.js';
 import type { BankDrift } from '../../../src/bank/bank-drift.js';
+import { BankCondition } from '../../../src/operations/health/bank-condition.js';
 import { GatewayStatus } from '../../../src/operations/health/gateway-status.js';
 import { Readiness } from '../../../src/operations/health/readiness.js';
 import type { Shutdown } from '../../../src/http/shutdown.js';
@@ -22,6 +22,7 @@ import { Refresher } from '../../../src/cache/refresher.js';
 import { SnapshotCache } from '../../../src/cache/snapshot-cache.js';
 import { SnapshotSource, type ReadSnapshot, type RefreshRequest } from '../../../src/snapshot/snapshot-source.js';
 import { Activity } from '../../../src/telemetry/activity.js';
+import type { Log } from '../../../src/telemetry/log.js';
 import { answerOf, filesAt, type Files, type ModelPage } from './bank-model.js';
 import { toTime, type Draw, type Plan } from './odd-days.js';
 import type { VirtualTime } from './virtual-time.js';
@@ -52,7 +53,6 @@ export class SimulatedGateway {
   /** Violations that a bank would see: the first must stay 0, the second at most 1. */
   readonly misuse = { expiredTokens: 0, tokenRequestsAtOnce: 0 };
   #tokenRequests = 0;
-  readonly #condition: BankCondition;
   readonly #oneTokenRequest = pLimit(1);
   #current: Identity;
   #candidate: Identity | null = null;
@@ -62,7 +62,6 @@ export class SimulatedGateway {
     private readonly plan: Plan,
     private readonly draw: Draw,
   ) {
-    this.#condition = new BankCondition(time, { logger });
     this.#current = this.toIdentity(filesAt(plan, time.trueMs));
     const current = () => this.#current;
     const identities = {
@@ -78,7 +77,7 @@ export class SimulatedGateway {
     const cached = new CachedSnapshot(time, settings);
     const { activity } = this;
     const source = new SimulatedSource(accounts, time);
-    const refresher = new Refresher(cached, source, settings, time, { logger }, activity, this.#condition, call);
+    const refresher = new Refresher(cached, source, settings, time, { logger }, activity, call);
     this.snapshots = new SnapshotCache(cached, refresher, time, settings);
     const drift = { found: [] } as unknown as BankDrift;
     this.status = new GatewayStatus(
@@ -86,7 +85,7 @@ export class SimulatedGateway {
       { stopping: false } as Shutdown,
       null,
       identities,
-      this.#condition,
+      new BankCondition(activity, identities, time, { logger } as Log, settings),
       drift,
       this.snapshots,
       source,
@@ -116,7 +115,6 @@ export class SimulatedGateway {
     if (candidate !== this.#candidate) return;
     [this.#current, this.#candidate, this.refused] = [candidate, null, false];
     this.activity.emit('identityReplaced');
-    this.#condition.succeeded('token');
   }
 
   /** Like `BankIdentity`. */
@@ -127,12 +125,7 @@ export class SimulatedGateway {
     const egress = { get: (request: WireRequest) => this.#call(request, files) };
     const token = { egress, authUrl: settings.BANK_AUTH_URL, material, clock, logger };
     const request = () => this.#oneTokenRequest(() => requestToken(token));
-    const onOutcome = (error: GatewayError | null) => {
-      if (tokens !== this.#current.tokens) return;
-      if (error) this.#condition.failed('token', error);
-      else this.#condition.succeeded('token');
-    };
-    const tokens = new AccessTokenProvider({ clock, logger, activity, request, onOutcome });
+    const tokens = new AccessTokenProvider({ clock, logger, activity, request });
     return { files, certificate, egress, tokens };
   }
 

@@ -1,0 +1,104 @@
+import { Injectable } from '@nestjs/common';
+import { NoToken } from '../../auth/authorized-call.js';
+import { IdentityHolder } from '../../auth/identity-holder.js';
+import { Settings } from '../../config/settings.js';
+import type { GatewayError } from '../../errors/gateway-error.js';
+import type { ProblemCode } from '../../errors/problem-table.js';
+import { Activity, type BankCallEnded } from '../../telemetry/activity.js';
+import { Log } from '../../telemetry/log.js';
+import { Clock } from '../../time/clock.js';
+
+type Target = BankCallEnded['target'];
+
+/** Refreshes in a row, each faster than the soft timeout, that end the verdict "slow". */
+const FAST_ENOUGH = 2;
+
+/**
+ * The condition of the bank, from the token requests and refreshes that have ended. A series of failures begins with the first
+ * and ends once each kind of request that failed has succeeded again; both are logged once.
+ */
+@Injectable()
+export class BankCondition {
+  readonly #failing = new Map<Target, GatewayError>();
+  readonly #lastSuccessAt: Record<Target, string | null> = { token: null, accounts: null };
+  #lastError: {
+    readonly code: ProblemCode;
+    readonly at: string;
+    readonly status: number | null;
+    readonly target: Target;
+  } | null = null;
+  #slow: { readonly since: string; readonly copyAgeMs: number } | null = null;
+  #fastInARow = 0;
+
+  constructor(
+    activity: Activity,
+    identities: IdentityHolder,
+    private readonly clock: Clock,
+    private readonly log: Log,
+    private readonly settings: Settings,
+  ) {
+    activity.on('tokenRequestEnded', ({ tokens, error }) => {
+      // a candidate, or an identity that was replaced, does not show the condition of the bank
+      if (tokens === identities.current.tokens) this.#note('token', error);
+    });
+    // the token request that proved it ended before
+    activity.on('identityReplaced', () => {
+      if (identities.current.tokens.usable) this.#note('token', null);
+    });
+    activity.on('refreshEnded', ({ ms, error, replacedAgeMs }) => {
+      if (error instanceof NoToken) return;
+      this.#note('accounts', error);
+      if (error === null) this.#noteDuration(ms, replacedAgeMs);
+    });
+  }
+
+  /** Times are ISO 8601. */
+  status() {
+    return {
+      /** The last error of each kind of request that is failing. */
+      errors: [...this.#failing.values()],
+      /** When a request last succeeded; null for never. */
+      lastSuccessAt: { ...this.#lastSuccessAt },
+      /** The last failure of either request, with the HTTP status of the answer; null without one. */
+      lastError: this.#lastError,
+      /** Since when refreshes pass the soft timeout, and the greatest age of the copies that apps got meanwhile. */
+      slow: this.#slow,
+    };
+  }
+
+  #note(target: Target, error: GatewayError | null): void {
+    const at = new Date(this.clock.now().wall).toISOString();
+    if (error === null) this.#succeeded(target, at);
+    else this.#failed(target, error, at);
+  }
+
+  #failed(target: Target, error: GatewayError, at: string): void {
+    const { code, owner, detail } = error;
+    this.#lastError = { code, at, status: error.upstreamStatus ?? null, target };
+    const isFirst = this.#failing.size === 0;
+    this.#failing.set(target, error);
+    if (!isFirst) return;
+    const fields = { event: 'bank.unavailable', code, owner, detail, target };
+    this.log.logger[error.needsSomeone ? 'error' : 'warn'](fields, 'calls to the bank fail');
+  }
+
+  #succeeded(target: Target, at: string): void {
+    this.#lastSuccessAt[target] = at;
+    if (this.#failing.delete(target) && this.#failing.size === 0) {
+      this.log.logger.info({ event: 'bank.recovered', target }, 'calls to the bank succeed again');
+    }
+  }
+
+  /** @param replacedAgeMs age of the copy that apps got meanwhile; null for none */
+  #noteDuration(ms: number, replacedAgeMs: number | null): void {
+    if (ms < this.settings.SNAPSHOT_SOFT_TIMEOUT_MS) {
+      this.#fastInARow += 1;
+      if (this.#fastInARow >= FAST_ENOUGH) this.#slow = null;
+      return;
+    }
+    if (replacedAgeMs === null) return;
+    this.#fastInARow = 0;
+    const since = this.#slow?.since ?? new Date(this.clock.now().wall - ms).toISOString();
+    this.#slow = { since, copyAgeMs: Math.max(replacedAgeMs, this.#slow?.copyAgeMs ?? 0) };
+  }
+}
