@@ -7,19 +7,15 @@ import { IdentityHolder } from './auth/identity-holder.js';
 import { BankModule } from './bank/bank.module.js';
 import { Clock } from './time/clock.js';
 import { Settings } from './config/settings.js';
-import { ConsoleController } from './pages/console/console.controller.js';
-import { SandboxControlController } from './pages/console/sandbox-control.controller.js';
-import { ClientPackageController } from './pages/guide/client-package.controller.js';
-import { GuideController } from './pages/guide/guide.controller.js';
 import { HealthModule } from './operations/health/health.module.js';
 import type { Http } from './http/create-http.js';
 import { HttpModule } from './http/http.module.js';
 import { ListenerCertificate } from './http/listener-certificate.js';
 import { ProblemFilter } from './http/problem-filter.js';
 import type { DescribeApi } from './pages/openapi/describe-api.js';
-import { DESCRIBE_API, OpenApiController } from './pages/openapi/openapi.controller.js';
+import { DESCRIBE_API } from './pages/openapi/openapi.controller.js';
+import { PagesModule } from './pages/pages.module.js';
 import { Log } from './telemetry/log.js';
-import { ProblemsController } from './pages/problems/problems.controller.js';
 import { SandboxControl } from './sandbox/control/sandbox-control.js';
 import { REDIS_WAIT_MS } from './sharing/sharing.module.js';
 import { SnapshotCache } from './cache/snapshot-cache.js';
@@ -77,14 +73,7 @@ export class AppModule {
         AuthModule,
         HealthModule,
         MetricsModule,
-      ],
-      controllers: [
-        ConsoleController,
-        ProblemsController,
-        OpenApiController,
-        GuideController,
-        ClientPackageController,
-        ...(sandbox ? [SandboxControlController] : []),
+        PagesModule.register({ sandbox: sandbox !== undefined }),
       ],
       // Nest asks the filter of the root module last, so filters of other modules work
       providers: [{ provide: APP_FILTER, useClass: ProblemFilter }],

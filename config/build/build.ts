@@ -103,6 +103,8 @@ async function buildInto(directory: string): Promise<void> {
     recursive: true,
     filter: (path) => !DEVELOPERS_ONLY.has(basename(path)),
   });
+  cpSync(join(ROOT, 'client/README.md'), join(directory, 'guide/client.md'));
+  cpSync(join(ROOT, 'CHANGELOG.md'), join(directory, 'guide/changelog.md'));
   await buildDocumentFiles(directory);
   const packages = listBundledPackages(modules, ['preact'], ROOT);
   writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(packages));

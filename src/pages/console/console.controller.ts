@@ -6,7 +6,7 @@ import { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { FixedDocument } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
-import { SendFixedDocument } from '../send-fixed-document.js';
+import { SendFixedDocument } from '../html/send-fixed-document.js';
 
 const LIVE_PAGE_HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-cache' };
 

@@ -5,9 +5,9 @@ import { builtFile, readBuiltFiles } from '../../config/built-file.js';
 import { FixedDocument } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
 import { GatewayError } from '../../errors/gateway-error.js';
-import { toHtmlPage } from '../html/html-page.js';
+import { toHtmlPage, type IndexGroup } from '../html/html-page.js';
 import { renderMarkdown } from '../html/markdown.js';
-import { SendFixedDocument } from '../send-fixed-document.js';
+import { SendFixedDocument } from '../html/send-fixed-document.js';
 
 /** The front page of the guide, which lists the others. */
 const FRONT = 'README';
@@ -63,16 +63,47 @@ export class GuideController {
 
   /** The picture, or the HTML of docs/{name}.md; undefined without one. */
   #open(name: string): FixedDocument | undefined {
-    const picture = name.endsWith('.png') ? this.#files.get(name) : undefined;
-    if (picture) return new FixedDocument(picture, { 'content-type': 'image/png', ...CACHE_CONTROL });
-    const markdown = this.#files.get(`${name}.md`)?.toString('utf8');
-    if (markdown === undefined) return undefined;
-    const title = /^# (.*)$/m.exec(markdown)?.[1] ?? name;
-    const page = toHtmlPage(
-      title,
-      renderMarkdown(markdown, (file) => this.#files.has(file)),
-      '/docs/guide',
-    );
+    const type = PICTURES[name.slice(name.lastIndexOf('.') + 1)];
+    const picture = type === undefined ? undefined : this.#files.get(name);
+    if (type && picture) return new FixedDocument(picture, { 'content-type': type, ...CACHE_CONTROL });
+    const markdown = this.#read(`${name}.md`);
+    if (markdown === null) return undefined;
+    const body = renderMarkdown(markdown, (file) => this.#find(file));
+    const href = toHref(name);
+    const page = toHtmlPage(titleOf(markdown), name === FRONT ? `<div class="cards">${body}</div>` : body, {
+      place: '/docs/guide',
+      index: this.#index,
+      href,
+    });
     return new FixedDocument(page, { ...PAGE_HEADERS, ...CACHE_CONTROL });
   }
+
+  /** The pages by task, from the lists of the front page. */
+  get #index(): IndexGroup[] {
+    const [, ...groups] = (this.#read(`${FRONT}.md`) ?? '').split(/^## /m);
+    return groups.map((group) => ({
+      heading: group.slice(0, group.indexOf('\n')),
+      links: [...group.matchAll(/^- \[([^\]]+)\]\(([^)]+)\)/gm)].flatMap(([, text = '', file = '']) => {
+        const page = this.#find(file);
+        return page ? [{ href: page.href, text }] : [];
+      }),
+    }));
+  }
+
+  #find(file: string): { href: string; title: string } | null {
+    const name = file.replace('../client/README.md', 'client.md').replace('../CHANGELOG.md', 'changelog.md');
+    if (!this.#files.has(name)) return null;
+    const markdown = name.endsWith('.md') ? this.#read(name) : null;
+    return { href: toHref(name.replace(/\.md$/, '')), title: markdown === null ? name : titleOf(markdown) };
+  }
+
+  #read(file: string): string | null {
+    return this.#files.get(file)?.toString('utf8') ?? null;
+  }
 }
+
+const PICTURES: Readonly<Record<string, string>> = { png: 'image/png', svg: 'image/svg+xml' };
+
+const toHref = (name: string): string => (name === FRONT ? '/docs/guide' : `/docs/guide/${name}`);
+
+const titleOf = (markdown: string): string => /^# (.*)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? 'Guide';

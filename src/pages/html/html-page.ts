@@ -1,11 +1,24 @@
 import { escapeHtml } from './escape-html.js';
-import { ICON, toPageHeader, type Place } from './page-header.js';
+import { ICON, toPageEnd, toPageHeader, type Place } from './page-header.js';
 
-/**
- * A page for people in the style of the console: `body` is HTML. It loads /docs/guide.css and /docs/page.js.
- * @param place of the page in the header's links; null for a page that has none
- */
-export function toHtmlPage(title: string, body: string, place: Place | null = null): string {
+/** Links of the index at the side of a page, below a heading. */
+export interface IndexGroup {
+  readonly heading: string;
+  readonly links: readonly { readonly href: string; readonly text: string }[];
+}
+
+interface Options {
+  /** Place of the page in the header's links; null for a page that has none. */
+  readonly place?: Place | null;
+  readonly index?: readonly IndexGroup[];
+  /** Its own address in the index, for "previous" and "next". */
+  readonly href?: string;
+}
+
+/** A page for people in the style of the console: `body` is HTML. It loads /docs/guide.css and /docs/page.js. */
+export function toHtmlPage(title: string, body: string, { place = null, index = [], href = '' }: Options = {}): string {
+  const groups = index.map(({ heading, links }) => `<h2>${heading}</h2>${links.map(toLink(href)).join('')}`);
+  const side = groups.length > 0 ? `<nav class="index" aria-label="Index" tabindex="0">${groups.join('')}</nav>` : '';
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -19,10 +32,31 @@ export function toHtmlPage(title: string, body: string, place: Place | null = nu
 </head>
 <body class="document">
 ${toPageHeader(place)}
+<div class="layout">
+${side}
 <main id="main" tabindex="-1">
 ${body}
+${toNeighbors(index, href)}
 </main>
+</div>
+${toPageEnd()}
 </body>
 </html>
 `;
+}
+
+const toLink =
+  (current: string) =>
+  ({ href, text }: IndexGroup['links'][number]): string =>
+    `<a href="${href}"${href === current ? ' aria-current="page"' : ''}>${escapeHtml(text)}</a>`;
+
+/** The pages before and after this one; empty for a page that is not in the index. */
+function toNeighbors(index: readonly IndexGroup[], href: string): string {
+  const links = index.flatMap((group) => group.links);
+  const at = links.findIndex((link) => link.href === href);
+  if (at === -1) return '';
+  const [before, after] = [links[at - 1], links[at + 1]];
+  const previous = before ? `<a rel="prev" href="${before.href}">← ${escapeHtml(before.text)}</a>` : '<span></span>';
+  const next = after ? `<a rel="next" href="${after.href}">${escapeHtml(after.text)} →</a>` : '';
+  return `<nav class="neighbors" aria-label="Previous and next page">${previous}${next}</nav>`;
 }

@@ -1,35 +1,47 @@
 import { Marked } from 'marked';
-import { drawDiagram } from './diagram.js';
+import { escapeHtml } from './escape-html.js';
+import { highlight } from './highlight.js';
 
-/** Renders a document of this project as HTML. Links to files of docs/ that are not served become plain text. */
-export function renderMarkdown(markdown: string, isServed: (file: string) => boolean = () => false): string {
+/** Where a link between documents leads, and the title of that page; null for a file that is not served. */
+export type FindPage = (file: string) => { readonly href: string; readonly title: string } | null;
+
+/** A codespan that is longer may wrap. */
+const MAX_UNBROKEN = 40;
+
+/** Renders a document of this project as HTML. Links to files that are not served become plain text. */
+export function renderMarkdown(markdown: string, findPage: FindPage = () => null): string {
   const marked = new Marked({
     renderer: {
       heading({ tokens, depth }) {
         const text = this.parser.parseInline(tokens);
         return `<h${depth} id="${toAnchor(text)}">${text}</h${depth}>\n`;
       },
-      link({ href, tokens }) {
-        const text = this.parser.parseInline(tokens);
-        const address = toAddress(href, isServed);
-        return address === null ? text : `<a href="${address}">${text}</a>`;
+      link({ href, text, tokens }) {
+        const [file = '', anchor] = href.split('#');
+        const isOwn = !/^(https?:|#|\/)/.test(href);
+        const page = isOwn ? findPage(file) : null;
+        // a reader of the guide knows titles, not files
+        const shown = page && /^[\w./-]+\.md$/.test(text) ? escapeHtml(page.title) : this.parser.parseInline(tokens);
+        if (isOwn && !page) return shown;
+        return `<a href="${page ? `${page.href}${anchor === undefined ? '' : `#${anchor}`}` : href}">${shown}</a>`;
       },
       code({ text, lang }) {
-        // false renders it as any other code
-        return (lang === 'mermaid' && drawDiagram(text)) || false;
+        return `<pre tabindex="0"><code>${highlight(text, lang ?? '')}</code></pre>\n`;
+      },
+      codespan({ text }) {
+        return `<code${text.length > MAX_UNBROKEN ? ' class="long"' : ''}>${escapeHtml(text)}</code>`;
       },
       checkbox({ checked }) {
         return checked ? '☑ ' : '☐ ';
       },
       image({ href, text }) {
-        return `<img src="${toAddress(href, isServed) ?? href}" alt="${text}">`;
+        return `<img src="${findPage(href)?.href ?? href}" alt="${escapeHtml(text)}">`;
       },
     },
   });
-  // code and tables wider than the screen scroll, with the keyboard too
+  // tables wider than the screen scroll, with the keyboard too
   return marked
     .parse(markdown, { async: false })
-    .replaceAll('<pre>', '<pre tabindex="0">')
     .replaceAll(/<table>.*?<\/table>/gs, '<div class="scroll" tabindex="0">$&</div>');
 }
 
@@ -40,12 +52,4 @@ export function toAnchor(heading: string): string {
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\- _]/gu, '')
     .replaceAll(' ', '-');
-}
-
-/** Converts a link between documents to a link between pages; null for a file that the gateway does not serve. */
-function toAddress(href: string, isServed: (file: string) => boolean): string | null {
-  if (/^(https?:|#|\/)/.test(href)) return href;
-  const [file = '', anchor] = href.split('#');
-  if (!isServed(file)) return null;
-  return `/docs/guide/${file.replace(/\.md$/, '')}${anchor === undefined ? '' : `#${anchor}`}`;
 }

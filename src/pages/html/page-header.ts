@@ -20,10 +20,10 @@ export const ICON = `data:image/svg+xml,${encodeURIComponent(
  */
 export function toPageHeader(place: Place | null): string {
   const links = PAGES.map(
-    ([path, name]) => `<a href="${path}"${path === place ? ' aria-current="page"' : ''}>${name}</a>`,
+    ([path, name]) =>
+      `<a href="${path}" data-name="${name}"${path === place ? ' aria-current="page"' : ''}>${name}</a>`,
   );
   return `<a class="skip" href="#main">Skip to the content</a>
-<aside id="sandbox" class="sandbox" aria-label="Sandbox"><p><strong>Sandbox</strong> Made-up accounts.</p></aside>
 <header class="top">
 <a class="house" href="/">Accounts gateway</a>
 <span class="environment" data-fact="environment"></span>
@@ -32,3 +32,7 @@ export function toPageHeader(place: Place | null): string {
 <time class="clock" data-fact="clock"></time>
 </header>`;
 }
+
+/** The banner of the sandbox: shown at the top, but last in the order of the keyboard. */
+export const toPageEnd = (): string =>
+  '<aside id="sandbox" class="sandbox" aria-label="Sandbox"><p><strong>Sandbox</strong> Made-up accounts.</p></aside>';

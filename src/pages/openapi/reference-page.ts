@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { toHtmlPage } from '../html/html-page.js';
-import { renderMarkdown } from '../html/markdown.js';
+import { renderMarkdown, toAnchor } from '../html/markdown.js';
 import type { OpenApiSchema } from '../../representation/schemas.js';
 import { Examples } from './examples.js';
 
@@ -13,7 +13,6 @@ export function toReferencePage({ info, paths, components }: OpenAPIObject): str
   const gets = Object.entries(paths).flatMap(([path, { get }]) => (get ? [{ path, get }] : []));
   // the accounts are what most readers come for
   const ordered = gets.toSorted((a, b) => placeOf(a.path) - placeOf(b.path));
-  const index = ordered.map(({ path, get }) => `| [GET ${path}](#${toAnchor(path)}) | ${get.summary ?? ''} |\n`);
   const routes = ordered.map(({ path, get }) => toRoute(path, get, examples));
   const schemas = Object.entries(components?.schemas ?? {}).map(([name, schema]) =>
     toSchema(name, schema as OpenApiSchema),
@@ -24,23 +23,22 @@ ${info.description ?? ''}
 
 Version ${info.version} · [OpenAPI document](/openapi.json) · [how to use it](/docs/guide/api)
 
-| operation | meaning |
-| --- | --- |
-${index.join('')}| [Schemas](#schemas) | the fields of every answer |
-
 ${routes.join('')}
 ## Schemas
 
 ${schemas.join('')}`;
-  return toHtmlPage('API reference', renderMarkdown(markdown), '/docs');
+  const names = Object.keys(components?.schemas ?? {});
+  const index = [
+    { heading: 'Operations', links: ordered.map(({ path }) => ({ href: `#${toAnchor(`GET ${path}`)}`, text: path })) },
+    { heading: 'Schemas', links: names.map((name) => ({ href: `#${toAnchor(name)}`, text: name })) },
+  ];
+  return toHtmlPage('API reference', renderMarkdown(markdown), { place: '/docs', index });
 }
 
 /** The order of the operations: accounts, health, errors. */
 const ORDER = ['/api/', '/health', '/metrics', '/problems'];
 const placeOf = (path: string): number =>
   ORDER.findIndex((prefix) => path.startsWith(prefix)) + (path === '/api/v1/accounts' ? -0.5 : 0);
-
-const toAnchor = (path: string): string => `get-${path.replaceAll(/[^\w-]/g, '').toLowerCase()}`;
 
 function toRoute(path: string, operation: Operation, examples: Examples): string {
   const { parameters = [], responses, summary = '', description = '' } = operation;
@@ -63,10 +61,13 @@ ${summary}${call}
 
 ${description}
 
+${given.length === 0 ? '' : toTable(['parameter', 'value and limits', 'meaning'], given)}
+
 ${examples.toRequest(path, operation)}
 
-${given.length === 0 ? '' : toTable(['parameter', 'value and limits', 'meaning'], given)}
-${toDetails('Example answer', examples.toAnswer(operation))}${toDetails(`Statuses: ${Object.keys(responses).join(', ')}`, toTable(['status', 'answer', 'content type'], answers))}`;
+${examples.toAnswer(operation)}
+
+${toDetails(`Statuses: ${Object.keys(responses).join(', ')}`, toTable(['status', 'answer', 'content type'], answers))}`;
 }
 
 function toSchema(name: string, schema: OpenApiSchema): string {

@@ -1,7 +1,7 @@
 import type { ProblemDocument } from '../../errors/problem-document.js';
 import { ALL_CODES, PROBLEMS, remedyOf, type AnyCode, type Owner } from '../../errors/problem-table.js';
 import { escapeHtml } from '../html/escape-html.js';
-import { toHtmlPage } from '../html/html-page.js';
+import { toHtmlPage, type IndexGroup } from '../html/html-page.js';
 
 /** Whom to contact, by owner, in the order of the list: on call first. */
 const CONTACTS: Readonly<Record<Owner, readonly [heading: string, contact: string]>> = {
@@ -22,8 +22,16 @@ export function toListPage(): string {
     });
     return `<h2 id="${owner}">${heading}</h2><p class="quiet">${mark(contact)}</p><div class="scroll" tabindex="0"><table class="codes">${head}${rows.join('')}</table></div>`;
   });
-  return toHtmlPage('Errors', `<h1>Errors</h1>${groups.join('')}`, '/problems');
+  return toHtmlPage('Errors', `<h1>Errors</h1>${groups.join('')}`, { place: '/problems', index: INDEX });
 }
+
+const INDEX: readonly IndexGroup[] = Object.entries(CONTACTS).map(([owner, [heading]]) => ({
+  heading,
+  links: ALL_CODES.filter((code) => PROBLEMS[code].owner === owner).map((code) => ({
+    href: `/problems/${code}`,
+    text: code,
+  })),
+}));
 
 /** /problems/{code}: the explanation of one code. `statusPage`: BANK_STATUS_PAGE, where the bank acts. */
 export function toCodePage(code: AnyCode, statusPage: string | null): string {
@@ -43,8 +51,8 @@ export function toCodePage(code: AnyCode, statusPage: string | null): string {
 <h2>What to do</h2><ol>${items.join('')}</ol>
 <h2>Contact</h2><p>${mark(CONTACTS[owner][1])}</p>
 <h2>How to verify the fix</h2><p>${mark(over)}</p>
-<p><a href="/problems">All errors</a> · <a href="/docs/guide/troubleshooting">Troubleshooting</a> · <a href="/">Status</a></p>`,
-    '/problems',
+<p><a href="/docs/guide/troubleshooting">Troubleshooting</a> · <a href="/">Status</a></p>`,
+    { place: '/problems', index: INDEX, href: `/problems/${code}` },
   );
 }
 

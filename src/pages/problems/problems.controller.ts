@@ -7,7 +7,7 @@ import { PAGE_HEADERS } from '../../representation/security-headers.js';
 import { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { problemEntrySchema, problemListSchema, toProblemEntry } from '../../errors/problem-document.js';
-import { SendFixedDocument } from '../send-fixed-document.js';
+import { SendFixedDocument } from '../html/send-fixed-document.js';
 import { toCodePage, toListPage } from './problem-pages.js';
 import { ALL_CODES } from '../../errors/problem-table.js';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { defineConfig, type Plugin } from 'vite';
-import { ICON, toPageHeader } from '../../html/page-header.js';
+import { ICON, toPageEnd, toPageHeader } from '../../html/page-header.js';
 
 /** The header that all pages share, in the HTML before any script runs. */
 const pageHeader: Plugin = {
@@ -8,7 +8,8 @@ const pageHeader: Plugin = {
   transformIndexHtml: (html, { path }) =>
     html
       .replace('<!-- icon -->', `<link rel="icon" href="${ICON}" />`)
-      .replace('<!-- header -->', toPageHeader(path === '/accounts.html' ? '/accounts' : '/')),
+      .replace('<!-- header -->', toPageHeader(path === '/accounts.html' ? '/accounts' : '/'))
+      .replace('</body>', `${toPageEnd()}</body>`),
   // `npm run console` serves the pages at the gateway's paths
   configureServer(server) {
     server.middlewares.use((request, _response, next) => {

@@ -45,6 +45,6 @@ function addCopyButtons(): void {
     const box = document.createElement('div');
     box.className = 'copyable';
     pre.replaceWith(box);
-    box.append(pre, button);
+    box.append(button, pre);
   }
 }

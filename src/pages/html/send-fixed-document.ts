@@ -1,7 +1,7 @@
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { mergeMap, type Observable } from 'rxjs';
-import type { FixedDocument } from '../representation/fixed-document.js';
+import type { FixedDocument } from '../../representation/fixed-document.js';
 
 /** Sends the `FixedDocument` that a handler returns, with its headers, in the encoding that the caller prefers. */
 export class SendFixedDocument implements NestInterceptor<FixedDocument, Buffer> {

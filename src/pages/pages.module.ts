@@ -1,0 +1,25 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { ConsoleController } from './console/console.controller.js';
+import { SandboxControlController } from './console/sandbox-control.controller.js';
+import { ClientPackageController } from './guide/client-package.controller.js';
+import { GuideController } from './guide/guide.controller.js';
+import { OpenApiController } from './openapi/openapi.controller.js';
+import { ProblemsController } from './problems/problems.controller.js';
+
+/** The pages for people, and what they load; the switches of the sandbox only if it is embedded. */
+@Module({})
+export class PagesModule {
+  static register({ sandbox }: { readonly sandbox: boolean }): DynamicModule {
+    return {
+      module: PagesModule,
+      controllers: [
+        ConsoleController,
+        ProblemsController,
+        OpenApiController,
+        GuideController,
+        ClientPackageController,
+        ...(sandbox ? [SandboxControlController] : []),
+      ],
+    };
+  }
+}
