@@ -673,73 +673,6 @@ export type Recent = {
     events: Array<RecentEvent>;
 };
 
-export type ListProblemsData = {
-    body?: never;
-    path?: never;
-    query?: never;
-    url: '/problems';
-};
-
-export type ListProblemsErrors = {
-    /**
-     * an error of the caller
-     */
-    '4XX': Problem;
-    /**
-     * the bank, the network to it, or this service; `owner` is who must act
-     */
-    '5XX': Problem;
-};
-
-export type ListProblemsError = ListProblemsErrors[keyof ListProblemsErrors];
-
-export type ListProblemsResponses = {
-    /**
-     * all codes
-     */
-    200: ProblemList;
-};
-
-export type ListProblemsResponse = ListProblemsResponses[keyof ListProblemsResponses];
-
-export type GetProblemData = {
-    body?: never;
-    path: {
-        /**
-         * the `code` of a problem document
-         */
-        code: string;
-    };
-    query?: never;
-    url: '/problems/{code}';
-};
-
-export type GetProblemErrors = {
-    /**
-     * `not-found`, `account-not-found`
-     */
-    404: Problem;
-    /**
-     * an error of the caller
-     */
-    '4XX': Problem;
-    /**
-     * the bank, the network to it, or this service; `owner` is who must act
-     */
-    '5XX': Problem;
-};
-
-export type GetProblemError = GetProblemErrors[keyof GetProblemErrors];
-
-export type GetProblemResponses = {
-    /**
-     * the error with this code
-     */
-    200: ProblemEntry;
-};
-
-export type GetProblemResponse = GetProblemResponses[keyof GetProblemResponses];
-
 export type ListAccountsData = {
     body?: never;
     path?: never;
@@ -1150,3 +1083,70 @@ export type GetRecentResponses = {
 };
 
 export type GetRecentResponse = GetRecentResponses[keyof GetRecentResponses];
+
+export type ListProblemsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/problems';
+};
+
+export type ListProblemsErrors = {
+    /**
+     * an error of the caller
+     */
+    '4XX': Problem;
+    /**
+     * the bank, the network to it, or this service; `owner` is who must act
+     */
+    '5XX': Problem;
+};
+
+export type ListProblemsError = ListProblemsErrors[keyof ListProblemsErrors];
+
+export type ListProblemsResponses = {
+    /**
+     * all codes
+     */
+    200: ProblemList;
+};
+
+export type ListProblemsResponse = ListProblemsResponses[keyof ListProblemsResponses];
+
+export type GetProblemData = {
+    body?: never;
+    path: {
+        /**
+         * the `code` of a problem document
+         */
+        code: string;
+    };
+    query?: never;
+    url: '/problems/{code}';
+};
+
+export type GetProblemErrors = {
+    /**
+     * `not-found`, `account-not-found`
+     */
+    404: Problem;
+    /**
+     * an error of the caller
+     */
+    '4XX': Problem;
+    /**
+     * the bank, the network to it, or this service; `owner` is who must act
+     */
+    '5XX': Problem;
+};
+
+export type GetProblemError = GetProblemErrors[keyof GetProblemErrors];
+
+export type GetProblemResponses = {
+    /**
+     * the error with this code
+     */
+    200: ProblemEntry;
+};
+
+export type GetProblemResponse = GetProblemResponses[keyof GetProblemResponses];
