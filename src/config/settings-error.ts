@@ -27,6 +27,9 @@ export class SettingsInvalid extends Error {
  * it.
  */
 export function toError(name: SettingName, problem: string): SettingsError {
+  // a file whose owner or mode is wrong (small-file.ts)
+  const [, what, command] = /^(.*): "(chown [^"]+)"$/s.exec(problem) ?? [];
+  if (what && command) return { variable: name, problem: what, example: command };
   const { secret, required, example } = describeSetting(name);
   return { variable: name, problem, example: secret && required ? fileExample(name) : `${name}=${example}` };
 }

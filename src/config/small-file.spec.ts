@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
@@ -77,4 +77,21 @@ it.each([
   ['\n', ''],
 ])('reads the secret from %j as %j', (content, secret) => {
   expect(readSecretFile(file('secret', content))).toBe(secret);
+});
+
+it('a file that belongs to another user: names owner and mode, and the command that mends it', () => {
+  const path = file('foreign', 'x');
+  chmodSync(directory, 0o755);
+  chmodSync(path, process.geteuid?.() === 0 ? 0o600 : 0o000);
+  const owner = process.getuid?.();
+  // root may read everything
+  if (owner === 0) process.seteuid?.(65_534);
+  try {
+    const user = process.geteuid?.();
+    expect(() => readSmallFile(path)).toThrow(
+      `${path} cannot be read by this process (user ${user}; the file belongs to user ${owner}, mode ${owner === 0 ? 600 : 0}): "chown ${user} ${path} && chmod 400 ${path}"`,
+    );
+  } finally {
+    if (owner === 0) process.seteuid?.(0);
+  }
 });

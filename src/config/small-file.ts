@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs';
 
 /** A file that a setting names cannot be used. `reason` continues after the file's name. */
 export class FileUnusable extends Error {
@@ -20,14 +20,33 @@ const IS_DIRECTORY = 'is a directory, not a file';
 const REASONS: Record<string, string> = {
   ENOENT: 'does not exist',
   ENOTDIR: 'does not exist (a part of its path is not a directory)',
-  EACCES: 'cannot be read by this process (check owner and mode)',
   EISDIR: IS_DIRECTORY,
 };
 
 /** The reason why a file cannot be read; reads on after the file's name. */
-function whyUnreadable(error: unknown): string {
+function whyUnreadable(path: string, error: unknown): string {
   const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+  if (code === 'EACCES') return whyForbidden(path);
   return REASONS[code] ?? `cannot be read (${code})`;
+}
+
+/** Names owner and mode of the file, and the command that lets this process read it. */
+function whyForbidden(path: string): string {
+  const user = process.geteuid?.();
+  const file = stat(path);
+  if (user === undefined || !file)
+    return 'cannot be read by this process (check owner and mode of the file and its directories)';
+  const mode = (file.mode & 0o777).toString(8);
+  return `cannot be read by this process (user ${user}; the file belongs to user ${file.uid}, mode ${mode}): "chown ${user} ${path} && chmod 400 ${path}"`;
+}
+
+/** Null in a directory that this process may not search, too. */
+function stat(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
 }
 
 /** Maximum size of a file, bytes: larger than any certificate, key or secret. */
@@ -50,7 +69,7 @@ export function readSmallFile(path: string, maxBytes = MAX_BYTES): Buffer {
     if (bytes.length > maxBytes) throw new FileUnusable(path, `is too large (more than ${maxBytes} bytes)`);
     return bytes;
   } catch (error) {
-    throw error instanceof FileUnusable ? error : new FileUnusable(path, whyUnreadable(error), { cause: error });
+    throw error instanceof FileUnusable ? error : new FileUnusable(path, whyUnreadable(path, error), { cause: error });
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
