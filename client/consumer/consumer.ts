@@ -1,5 +1,5 @@
 // A web app as it sees the built package: npm run check:client compiles it as Node and as bundlers resolve modules.
-import { createClient, GatewayProblem, type Account } from 'accounts-gateway-client';
+import { createClient, isProblem, type Account } from 'accounts-gateway-client';
 
 const client = createClient({ baseUrl: 'https://accounts.example.com' });
 
@@ -8,7 +8,7 @@ export async function namesOf(currency: string): Promise<string[]> {
     const { accounts } = await client.listAccounts({ currency });
     return accounts.map(({ name }: Account) => name);
   } catch (error) {
-    return error instanceof GatewayProblem ? [error.code] : [];
+    return isProblem(error) ? [error.code] : [];
   }
 }
 

@@ -1,4 +1,5 @@
 import { AnswerCache } from './answer-cache.js';
+import { assertDeadline, assertFunction } from './arguments.js';
 import { callHandler } from './call-handler.js';
 import { GatewayProblem, readProblem, toNetworkProblem, toUnexpectedAnswer } from './gateway-problem.js';
 import type { Snapshot } from './generated/types.gen.js';
@@ -36,6 +37,13 @@ interface Defaults extends Pick<CallOptions, 'onRetry'> {
 /** Reads JSON answers with their ETags: within a deadline, with retries on 503, errors as GatewayProblem. */
 export class AnswerReader {
   readonly #cache = new AnswerCache();
+  /**
+   * The cache mode of a call with an ETag. It must reach the gateway, and from another origin without a preflight each time:
+   * `no-cache` does so in Firefox, `force-cache` in Chromium.
+   */
+  #revalidation: 'force-cache' | 'no-cache' = /Chrome\//.test(globalThis.navigator?.userAgent)
+    ? 'force-cache'
+    : 'no-cache';
 
   constructor(private readonly defaults: Defaults) {}
 
@@ -44,6 +52,7 @@ export class AnswerReader {
     const { signal, retry = true, refresh } = options;
     const deadlineMs = options.deadlineMs ?? this.defaults.deadlineMs;
     assertDeadline(deadlineMs);
+    assertFunction('onRetry', options.onRetry);
     const onRetry = options.onRetry ?? this.defaults.onRetry;
     signal?.throwIfAborted();
     const deadline = AbortSignal.timeout(deadlineMs);
@@ -78,12 +87,18 @@ export class AnswerReader {
     headers.set('Cache-Control', cacheControl);
     if (cached) headers.set('If-None-Match', cached.etag);
     const askedAt = performance.now();
-    // `no-store`: the browser's own cache would answer a 304 with headers of the older answer
-    const response = await this.defaults.fetch(url, { headers, signal, cache: 'no-store' });
-    if (response.status === 304 && cached) return toAnswer(response, cached.text, cached.etag, askedAt);
-    if (response.status !== 200) return readProblem(response);
+    const cache = cached ? this.#revalidation : 'no-cache';
+    const response = await this.defaults.fetch(url, { headers, signal, cache });
+    if (response.status !== 200 && response.status !== 304) return readProblem(response);
+    // a 304 too: browsers show an answer that nobody reads as canceled
     const text = await response.text();
+    if (response.status === 304 && cached) return toAnswer(response, cached.text, cached.etag, askedAt);
     const etag = response.headers.get('ETag');
+    if (cache === 'force-cache' && etag === cached?.etag) {
+      // the gateway would have answered 304: this browser takes `force-cache` literally
+      this.#revalidation = 'no-cache';
+      return this.#readOnce(url, cacheControl, signal);
+    }
     const answer = toAnswer<T>(response, text, etag, askedAt);
     if (etag && !(answer instanceof GatewayProblem)) this.#cache.set(url, { etag, text });
     return answer;
@@ -104,7 +119,7 @@ function toAnswer<T extends { snapshot: Snapshot }>(
     const expiresInMs = toExpiresInMs(snapshot, headers.get('Age'), askedAt);
     return { body: { ...body, snapshot }, etag, maxAgeMs: readMaxAge(headers), expiresInMs };
   } catch (error) {
-    return toUnexpectedAnswer(response, 'This is not an answer of the gateway.', error);
+    return toUnexpectedAnswer(response, 'The response did not come from the gateway.', error);
   }
 }
 
@@ -128,15 +143,6 @@ function toExpiresInMs(snapshot: Snapshot, age: string | null, askedAt: number):
 
 const readMaxAge = (headers: Headers): number =>
   Number(/\bmax-age=(\d{1,9})/i.exec(headers.get('Cache-Control') ?? '')?.[1] ?? 0) * 1000;
-
-/** The longest timer, ms. */
-const MAX_DEADLINE_MS = 2 ** 31 - 1;
-
-/** @throws TypeError unless a timer can take this number of ms */
-export function assertDeadline(deadlineMs: number): void {
-  if (Number.isInteger(deadlineMs) && deadlineMs >= 0 && deadlineMs <= MAX_DEADLINE_MS) return;
-  throw new TypeError(`deadlineMs must be a whole number from 0 to ${MAX_DEADLINE_MS}: ${deadlineMs}`);
-}
 
 const toDeadlineProblem = (deadlineMs: number, cause: unknown): GatewayProblem =>
   new GatewayProblem({

@@ -1,4 +1,5 @@
-import { AnswerReader, assertDeadline, type CallOptions } from './answer-reader.js';
+import { AnswerReader, type CallOptions } from './answer-reader.js';
+import { assertClientName, assertDeadline, assertFunction, assertId, assertQuery, toRoot } from './arguments.js';
 import { formatAmount } from './format-amount.js';
 import { gatherAccounts } from './gather-accounts.js';
 import type {
@@ -9,6 +10,7 @@ import type {
   GetBalancesData,
   ListAccountsData,
 } from './generated/types.gen.js';
+import { Observers, type Observed } from './observe.js';
 import { watch, type Watch, type WatchHandlers } from './watch.js';
 
 type Given<T> = { readonly [K in keyof T]?: T[K] | '' | undefined };
@@ -46,6 +48,8 @@ export interface Client {
   getBalances(filter?: AccountFilter, options?: CallOptions): Promise<BalancesAnswer>;
   /** Polls a page of the list and reports changes until it is closed (docs/web-apps.md#a-live-page-with-vite). */
   watch(query: AccountQuery, handlers: WatchHandlers, options?: Pick<CallOptions, 'signal'>): Watch;
+  /** Returns the state of a page of the list for components: the same object for every query that means the same. */
+  observe(query?: AccountQuery): Observed;
   /** Returns the URL for downloading every matching account. */
   exportUrl(query?: Omit<AccountQuery, 'pageNumber' | 'pageSize'>, format?: ExportFormat): string;
   /** Same as the exported function `formatAmount`. */
@@ -54,21 +58,20 @@ export interface Client {
 
 /**
  * A client of the gateway. It keeps ETags of its answers, so make one for each app, not one for each call.
- * @throws TypeError for a `baseUrl`, `clientName` or `deadlineMs` that cannot be used
+ * @throws TypeError for an option that cannot be used
  */
-export function createClient({
-  baseUrl,
-  clientName,
-  deadlineMs = 30_000,
-  fetch: given,
-  onRetry,
-}: ClientOptions): Client {
+export function createClient(options: ClientOptions): Client {
+  const { baseUrl, clientName, deadlineMs = 30_000, fetch: given, onRetry } = options ?? {};
+  const root = toRoot(baseUrl);
+  assertClientName(clientName);
   assertDeadline(deadlineMs);
-  const root = baseUrl === '' ? null : toRoot(baseUrl);
+  assertFunction('fetch', given);
+  assertFunction('onRetry', onRetry);
   const headers = new Headers(clientName === undefined ? {} : { 'X-Client-Name': clientName });
   // called without `this`: browsers refuse `fetch` as a method of another object
   const fetch: typeof globalThis.fetch = (...args) => (given ?? globalThis.fetch)(...args);
   const reader = new AnswerReader({ fetch, headers, deadlineMs, onRetry });
+  const observers = new Observers();
   const urlOf = (path: string, query: object = {}) => `${root ?? ownOrigin()}/api/v1/${path}${toSearch(query)}`;
 
   const listAccounts = async (query?: AccountQuery, options: CallOptions = {}) =>
@@ -80,6 +83,7 @@ export function createClient({
       yield* await gatherAccounts((page) => listAccounts({ ...filter, ...page }, options));
     },
     getAccount: async (id, options = {}) => {
+      assertId(id);
       const url = urlOf(`accounts/${encodeURIComponent(id.toWellFormed())}`);
       return (await reader.read<AccountAnswer>(url, options)).body;
     },
@@ -87,35 +91,29 @@ export function createClient({
       (await reader.read<BalancesAnswer>(urlOf('balances', filter), options)).body,
     watch: (query, handlers, { signal } = {}) => {
       const url = urlOf('accounts', query);
-      return watch((ended) => reader.read(url, { signal: ended, retry: false }), handlers, signal);
+      return watch((how) => reader.read(url, how), handlers, signal);
+    },
+    observe: (query = {}) => {
+      const search = toSearch(query);
+      return observers.get(search, (how) => reader.read(urlOf(`accounts${search}`), how));
     },
     exportUrl: (query, { format = 'csv', ...how } = {}) => urlOf('accounts', { ...query, format, ...how }),
     formatAmount,
   };
 }
 
-/** The URL without a trailing slash. @throws TypeError unless it is http(s) */
-function toRoot(baseUrl: string): string {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new TypeError(`baseUrl must begin with http:// or https://, or be '' for the page's own origin: ${baseUrl}`);
-  }
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
-}
-
 /** The current origin of the page. @throws TypeError where there is no page, for example in server-side rendering */
 function ownOrigin(): string {
   const { location } = globalThis as { location?: { readonly origin: string } };
   if (!location?.origin.startsWith('http')) {
-    throw new TypeError(
-      "baseUrl '' is the page's own origin, and there is no page here: give createClient an address.",
-    );
+    throw new TypeError("baseUrl '' is the page's own origin, and there is no page here.");
   }
   return location.origin;
 }
 
 /** The query string, sorted: equal queries give the same URL, which is the key of the cached answers. */
 function toSearch(query: object): string {
+  assertQuery(query);
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== null && value !== '') search.set(name, String(value));

@@ -25,7 +25,13 @@ export class Expiry {
   check(): void {
     if (this.#end === null) return;
     const left = Math.min(this.#end.wall - Date.now(), this.#end.monotonic - performance.now());
-    if (left > 0) return this.set(left);
+    if (left > 0) this.set(left);
+    else this.end();
+  }
+
+  /** Reports the end now, unless it has passed or there is none. */
+  end(): void {
+    if (this.#end === null) return;
     this.set(null);
     this.#onExpired();
   }

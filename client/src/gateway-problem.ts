@@ -52,6 +52,17 @@ export class GatewayProblem extends Error {
   }
 }
 
+/** True for a problem of the gateway or of this client, with this code if one is given. */
+export function isProblem<C extends GatewayProblemCode>(
+  error: unknown,
+  code?: C,
+): error is GatewayProblem & { code: C } {
+  // by name: an app may have two copies of this module
+  return (
+    error instanceof Error && error.name === 'GatewayProblem' && (!code || (error as GatewayProblem).code === code)
+  );
+}
+
 /** The problem of a call that had no answer: refused, no DNS, cut off, or not allowed by CORS, which no script can tell apart. */
 export const toNetworkProblem = (cause: unknown): GatewayProblem =>
   new GatewayProblem({ code: 'network-error', owner: 'network', message: 'The gateway cannot be reached.', cause });
@@ -76,11 +87,11 @@ export async function readProblem(response: Response): Promise<GatewayProblem> {
   const { status, headers } = response;
   if (!headers.get('Content-Type')?.startsWith('application/problem+json')) {
     await response.body?.cancel();
-    const why = AWAY.has(status) ? ': of a proxy in between, or the gateway is not running' : '';
-    return toUnexpectedAnswer(response, `An answer with status ${status} that is not of the gateway${why}.`);
+    const why = AWAY.has(status) ? ' It came from a proxy, or the gateway is not running.' : '';
+    return toUnexpectedAnswer(response, `Unexpected response (status ${status}).${why}`);
   }
   const problem = toProblem(await response.json().catch(() => null));
-  if (!problem) return toUnexpectedAnswer(response, `A problem document with status ${status} that cannot be read.`);
+  if (!problem) return toUnexpectedAnswer(response, `Unreadable problem document (status ${status}).`);
   const { code, owner, detail, title, errors } = problem;
   return new GatewayProblem({
     code,

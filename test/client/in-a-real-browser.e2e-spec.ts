@@ -1,22 +1,56 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser as PuppeteerBrowser } from 'puppeteer-core';
 import type * as ClientModule from '../../client/src/index.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { bankForFile } from '../support/bank-for-file.js';
-import { openTab, openWindow, startBrowser, startClientPages } from '../support/client-pages.js';
+import { openTab, openWindow, startBrowser, startClientPages, startFirefox } from '../support/client-pages.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { json, listAccounts } from '../support/pretend-bank.js';
 import { accountWith } from '../support/sample-accounts.js';
 import { start } from '../support/sandbox.js';
-import { hasChromium } from '../support/tools.js';
-import { until } from '../support/until.js';
+import { hasChromium, hasFirefox } from '../support/tools.js';
+import { until, WAIT_MS } from '../support/until.js';
 
 declare const client: ClientModule.Client;
 
 const bank = await bankForFile();
 /** Sets the accounts of the bank. */
 const has = (...accounts: object[]) => (bank.onAccounts = listAccounts(accounts));
+
+/** Counts the good answers of a watch. */
+const WATCH = `
+  globalThis.polls = 0;
+  const count = () => (globalThis.polls += 1);
+  client.watch({ pageSize: 2 }, { onData: count, onConfirmed: count });
+  undefined`;
+
+(hasFirefox() ? describe : describe.skip)('in Firefox', () => {
+  let browser: PuppeteerBrowser;
+  beforeAll(async () => {
+    browser = await startFirefox();
+  });
+  afterAll(() => browser.close());
+
+  it('polls with one preflight, too, and each later answer is a 304', async () => {
+    const [sandbox, listed] = [await start(), await startClientPages()];
+    const gateway = await startGateway(sandbox, { CORS_ORIGINS: listed, SNAPSHOT_FRESH_MS: '0' });
+    const page = await browser.newPage();
+    await page.goto(listed);
+    // of another host: for another port of the same one, Firefox sends two more
+    const baseUrl = gateway.url.replace('127.0.0.1', 'localhost');
+    await page.evaluate(`import('/client/src/index.js').then(({ createClient }) => {
+      globalThis.client = createClient({ baseUrl: '${baseUrl}', clientName: 'page' });
+      ${WATCH}
+    })`);
+    await page.waitForFunction('polls === 4', { timeout: WAIT_MS });
+    const requests = gateway.events('request');
+    const statuses = requests.filter(({ method }) => method === 'GET').map(({ status }) => status);
+    expect(statuses).toEqual([200, ...statuses.slice(1).fill(304)]);
+    expect(requests.filter(({ method }) => method === 'OPTIONS')).toHaveLength(1);
+  });
+});
 
 const suite = hasChromium() ? describe : describe.skip;
 
@@ -56,6 +90,7 @@ suite('in a real browser', () => {
       }, gateway.url);
       return tab;
     }
+    const preflights = () => gateway.events('request').filter(({ method }) => method === 'OPTIONS').length;
     const calls = () => gateway.events('request').filter(({ method }) => method === 'GET');
 
     it('reads accounts; a second call is a 304 with the time of the last refresh, without a call to the bank', async () => {
@@ -74,6 +109,21 @@ suite('in a real browser', () => {
       const named = calls().filter(({ clientName }) => clientName === 'page');
       expect(named.map(({ status }) => status)).toEqual([200, 304, 304]);
       expect(errors).toEqual([]);
+    });
+
+    it('polls with one preflight, and each 304 is read to its end', async () => {
+      const { page } = await open(listed, { SNAPSHOT_FRESH_MS: '0' });
+      const network = await page.context().newCDPSession(page);
+      await network.send('Network.enable');
+      const statuses: number[] = [];
+      const failed: string[] = [];
+      network.on('Network.responseReceived', ({ response: { status } }) => statuses.push(status));
+      network.on('Network.loadingFailed', ({ errorText }) => failed.push(errorText));
+      await page.evaluate(WATCH);
+      await page.waitForFunction('polls === 4');
+      expect(statuses.filter((status) => status !== 204)).toEqual([200, 304, 304, 304]);
+      expect(failed).toEqual([]);
+      expect(preflights()).toBe(1);
     });
 
     it('watches: pauses in a hidden tab, and polls at once when visible or online again', async () => {

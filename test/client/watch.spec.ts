@@ -50,9 +50,9 @@ async function pass(ms: number): Promise<void> {
 const NONE = { added: [], changed: [], removed: [] };
 
 describe('watch', () => {
-  it('polls when max-age has run out, not before, and after a second without max-age', async () => {
+  it('polls a second after max-age has run out, not before: max-age is rounded down', async () => {
     const { polls, close } = start(answer({ a: '1' }), answer({ a: '1' }, { maxAgeMs: 0 }));
-    await pass(9_999);
+    await pass(10_999);
     expect(polls()).toBe(1);
     await pass(1);
     expect(polls()).toBe(2);
@@ -65,14 +65,14 @@ describe('watch', () => {
 
   it('does not flood the gateway when a proxy sets a max-age of years, beyond any timer', async () => {
     const { polls, close } = start(answer({ a: '1' }, { maxAgeMs: 31_536_000_000 }));
-    for (let count = 0; count < 4; count += 1) await pass(10_000);
+    for (let count = 0; count < 4; count += 1) await pass(11_000);
     expect(polls()).toBe(1);
     close();
   });
 
   it('reports added, changed and removed ids, none with the first response', async () => {
     const { seen, close } = start(answer({ a: '1', b: '2' }), answer({ a: '1.0', c: '3' }));
-    await pass(10_000);
+    await pass(11_000);
     expect(seen).toEqual([NONE, { added: ['c'], changed: ['a'], removed: ['b'] }]);
     close();
   });
@@ -80,7 +80,7 @@ describe('watch', () => {
   it('reports a change of stale alone, but not of asOf or the ETag alone', async () => {
     const [fresh, stale] = [answer({ a: '1' }), answer({ a: '1' }, { stale: true })];
     const { seen, polls, close } = start(fresh, answer({ a: '1' }), answer({ a: '1' }, { etag: 'W/"other"' }), stale);
-    for (let count = 0; count < 4; count += 1) await pass(10_000);
+    for (let count = 0; count < 4; count += 1) await pass(11_000);
     expect(polls()).toBe(5);
     expect(seen).toEqual([NONE, NONE]);
     close();
@@ -92,16 +92,16 @@ describe('watch', () => {
     const answers = [first, second, other, other];
     const poll = async () => answers.shift() ?? other;
     const { close } = watch(poll, { onData: () => undefined, onConfirmed: (snapshot) => confirmed.push(snapshot) });
-    for (let count = 0; count < 3; count += 1) await pass(10_000);
+    for (let count = 0; count < 3; count += 1) await pass(11_000);
     expect(confirmed).toEqual([second.body.snapshot, other.body.snapshot]);
     close();
   });
 
   it('always reports the first success after an error, with the changes since the last one', async () => {
     const { seen, close } = start(answer({ a: '1' }), problem(502), answer({ a: '1' }), problem(502), answer({}));
-    await pass(10_000);
+    await pass(11_000);
     await pass(1000);
-    await pass(10_000);
+    await pass(11_000);
     await pass(1000);
     expect(seen).toEqual([NONE, 502, NONE, 502, { added: [], changed: [], removed: ['a'] }]);
     close();
@@ -138,7 +138,7 @@ describe('watch', () => {
   it('calls no handler after close, or with a signal that is already aborted', async () => {
     const { polls, seen, close } = start(answer({ a: '1' }));
     close();
-    await pass(10_000);
+    await pass(11_000);
     expect([polls(), seen]).toEqual([1, []]);
     watch(() => Promise.reject(new Error('asked')), { onData: () => seen.push(NONE) }, AbortSignal.abort());
     await pass(0);
@@ -162,7 +162,7 @@ describe('watch', () => {
 
     it('the negative case: is not reported while polls confirm the data', async () => {
       const { seen, polls, close } = start(lasting(15_000));
-      for (let count = 0; count < 5; count += 1) await pass(10_000);
+      for (let count = 0; count < 5; count += 1) await pass(11_000);
       expect([polls(), seen]).toEqual([6, [NONE]]);
       close();
     });
@@ -172,15 +172,16 @@ describe('watch', () => {
       await pass(0);
       // a laptop wakes up: the wall clock has moved on, and no timer has fired
       jest.setSystemTime(Date.now() + 3_600_000);
-      await pass(10_000);
+      await pass(11_000);
       expect([seen, shown]).toEqual([[NONE, 'expired', 502], [null]]);
       close();
     });
 
-    it('is not reported after access was withdrawn, when nothing is shown', async () => {
+    it('is reported once, and at once, when access is withdrawn', async () => {
       const { shown, seen, close } = start(lasting(60_000), problem(502, null, 'access-not-granted'), problem(502));
       for (let count = 0; count < 70; count += 1) await pass(1000);
-      expect(seen).not.toContain('expired');
+      expect(seen.slice(0, 3)).toEqual([NONE, 'expired', 502]);
+      expect(seen.filter((each) => each === 'expired')).toHaveLength(1);
       expect(new Set(shown)).toEqual(new Set([null]));
       close();
     });
@@ -188,9 +189,9 @@ describe('watch', () => {
     it('is reported after an error that ended the polling, but not after close', async () => {
       const first = start(lasting(15_000), problem(403));
       const second = start(lasting(15_000), problem(403));
-      await pass(10_000);
+      await pass(11_000);
       second.close();
-      await pass(10_000);
+      await pass(11_000);
       expect([first.seen, second.seen]).toEqual([
         [NONE, 403, 'expired'],
         [NONE, 403],
@@ -203,14 +204,67 @@ describe('watch', () => {
     const confirmed = answer({ a: '1' });
     Object.assign(confirmed.body.snapshot, { asOf: 'later' });
     const { shown, close } = start(answer({ a: '1' }), confirmed, problem(502));
-    await pass(10_000);
-    await pass(10_000);
+    await pass(11_000);
+    await pass(11_000);
     expect(shown).toEqual(['later']);
     close();
   });
 
-  it('throws a TypeError without onData', () => {
+  it.each<[string, unknown]>([
+    ['handlers.onData', undefined],
+    ['handlers.onData', {}],
+    ['handlers.onExpired', { onData: () => undefined, onExpired: true }],
+  ])('throws a TypeError that names %s for %j', (name, handlers) => {
     const poll = () => Promise.reject(new Error('asked'));
-    expect(() => watch(poll, {} as WatchHandlers)).toThrow('onData is missing');
+    const start = () => watch(poll, handlers as WatchHandlers);
+    expect(start).toThrow(expect.objectContaining({ name: 'TypeError', message: expect.stringContaining(name) }));
+  });
+
+  describe('refresh', () => {
+    /** The `refresh` of each poll; polls end when the test says so. */
+    function startSlow() {
+      const asked: (boolean | undefined)[] = [];
+      let end = () => {};
+      const poll = ({ refresh }: { refresh?: boolean | undefined }) => {
+        asked.push(refresh);
+        return new Promise<Answer<AccountList>>((resolve) => (end = () => resolve(answer({ a: '1' }))));
+      };
+      const started = watch(poll, { onData: () => undefined });
+      return { asked, ...started, end: async () => (end(), tick()) };
+    }
+
+    it('asks the bank now; the next poll is an ordinary one', async () => {
+      const { asked, refresh, end, close } = startSlow();
+      await end();
+      refresh();
+      await tick();
+      expect(asked).toEqual([false, true]);
+      await end();
+      await pass(11_000);
+      expect(asked).toEqual([false, true, false]);
+      close();
+    });
+
+    it('during a poll asks once more after it, however often it is called', async () => {
+      const { asked, refresh, end, close } = startSlow();
+      refresh();
+      refresh();
+      expect(asked).toEqual([false]);
+      await end();
+      expect(asked).toEqual([false, true]);
+      await end();
+      await pass(10_999);
+      expect(asked).toEqual([false, true]);
+      close();
+    });
+
+    it('the negative case: does nothing after close', async () => {
+      const { asked, refresh, end, close } = startSlow();
+      await end();
+      close();
+      refresh();
+      await pass(60_000);
+      expect(asked).toEqual([false]);
+    });
   });
 });

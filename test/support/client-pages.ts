@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { transformSync } from '@swc/core';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import puppeteer from 'puppeteer-core';
 import { read, ROOT } from './documents.js';
 import { pathOf } from './tools.js';
 import { startWebServer } from './servers.js';
@@ -15,6 +16,10 @@ export function startBrowser(): Promise<Browser> {
   // CI runs as root, where Chromium needs --no-sandbox; no window
   return chromium.launch({ executablePath: pathOf('chromium'), args: ['--no-sandbox', '--disable-gpu'] });
 }
+
+/** Firefox, through WebDriver BiDi. The suite closes it. */
+export const startFirefox = () =>
+  puppeteer.launch({ browser: 'firefox', executablePath: pathOf('firefox-esr'), headless: true });
 
 /** A window of its own, where a wait in vain ends as late as one of `until`. */
 export async function openWindow(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {

@@ -14,6 +14,7 @@ const PACKAGES = {
   nginx: 'nginx-light',
   haproxy: 'haproxy',
   chromium: 'chromium-headless-shell',
+  'firefox-esr': 'firefox-esr',
   keytool: 'default-jre-headless',
   mount: 'mount',
   umount: 'mount',
@@ -39,6 +40,7 @@ export const hasSquid = () => has('squid', 'basic_ncsa_auth', 'openssl');
 export const hasNginx = () => has('nginx');
 export const hasHaproxy = () => has('haproxy');
 export const hasChromium = () => has('chromium');
+export const hasFirefox = () => has('firefox-esr');
 export const hasKeytool = () => has('keytool');
 export const hasPrlimit = () => has('prlimit');
 export const hasPromtool = () => has('promtool');

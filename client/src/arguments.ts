@@ -1,0 +1,59 @@
+/** The longest timer, ms. */
+const MAX_DEADLINE_MS = 2 ** 31 - 1;
+/** What the gateway counts by name; it counts all else as `other`. */
+const CLIENT_NAME = /^(?!other$)(?!(.*\d){5})[\w.-]{1,40}$/;
+
+/** @throws TypeError that names the argument, unless it is right */
+function assert(isRight: boolean, argument: string, rule: string, value: unknown): asserts isRight {
+  if (!isRight) throw new TypeError(`${argument} must ${rule}: ${value}`);
+}
+
+/** A number of ms that a timer can take. */
+export const assertDeadline = (deadlineMs: number): void =>
+  assert(
+    Number.isInteger(deadlineMs) && deadlineMs >= 0 && deadlineMs <= MAX_DEADLINE_MS,
+    'deadlineMs',
+    `be a whole number from 0 to ${MAX_DEADLINE_MS}`,
+    deadlineMs,
+  );
+
+/** A function; undefined if it is optional. */
+export const assertFunction = (argument: string, value: unknown, isOptional = true): void =>
+  assert(typeof value === 'function' || (isOptional && value === undefined), argument, 'be a function', typeof value);
+
+/** A name that the gateway shows. */
+export const assertClientName = (clientName: string | undefined): void =>
+  assert(
+    clientName === undefined || CLIENT_NAME.test(clientName),
+    'clientName',
+    'be 1 to 40 of A-Z a-z 0-9 . _ -, with at most 4 digits, and not "other"',
+    clientName,
+  );
+
+/** An object of texts and numbers; not an array, a text or a URLSearchParams. */
+export function assertQuery(query: object): void {
+  assert(typeof query === 'object' && query !== null && !(Symbol.iterator in query), 'query', 'be an object', query);
+  for (const [name, value] of Object.entries(query)) {
+    assert(
+      value === undefined || value === null || typeof value === 'string' || typeof value === 'number',
+      `query.${name}`,
+      'be a string or a number',
+      value,
+    );
+  }
+}
+
+/** An id; '' and dots would be the address of something else. */
+export const assertId = (id: string): void =>
+  assert(typeof id === 'string' && !/^\.{0,2}$/.test(id), 'id', 'be the id of an account', id);
+
+/** The address of a gateway without a trailing slash; null for '', the page's own origin. @throws TypeError */
+export function toRoot(baseUrl: string): string | null {
+  if (baseUrl === '') return null;
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  assert(/^https?:$/.test(url?.protocol ?? ''), 'baseUrl', "begin with http:// or https://, or be ''", baseUrl);
+  const { origin, pathname, username, password, search, hash } = url as URL;
+  assert(!(username || password || search || hash), 'baseUrl', 'have no user, password, query or fragment', origin);
+  assert(!/\/api\/v1\/*$/.test(pathname), 'baseUrl', 'not end in /api/v1, which the client adds', baseUrl);
+  return `${origin}${pathname}`.replace(/\/+$/, '');
+}

@@ -1,0 +1,123 @@
+import type { Answer } from './answer-reader.js';
+import { callHandler } from './call-handler.js';
+import type { GatewayProblem } from './gateway-problem.js';
+import type { AccountList } from './generated/types.gen.js';
+import { startPolling, type Polling, type ReadList } from './polling.js';
+
+/** What to show now. Frozen, and the same object until something changes. */
+export interface ObservedState {
+  /**
+   * - `loading`: no answer yet
+   * - `current`: up to date
+   * - `copy`: an older copy, because bank, gateway or network fail or are slow: show `asOf`
+   * - `expired`: there was data, and it may no longer be shown
+   * - `ended`: an error that a retry cannot fix (4xx other than 408 and 429)
+   */
+  readonly status: 'loading' | 'current' | 'copy' | 'expired' | 'ended';
+  /** What may be shown; null if nothing may. `data.accounts` stays the same array while the data is the same. */
+  readonly data: AccountList | null;
+  /** Time at which the bank was asked for `data`; null without it. */
+  readonly asOf: string | null;
+  /** Time at which `data` becomes null unless an answer comes first. */
+  readonly expiresAt: string | null;
+  /** The last attempt's error; null after a good answer. */
+  readonly error: GatewayProblem | null;
+  /** With an error: the time of the next attempt; null if there is none. */
+  readonly nextAttemptAt: string | null;
+}
+
+/** Polls while somebody subscribes. Its functions need no `this`: pass them to `useSyncExternalStore`. */
+export interface Observed {
+  readonly getSnapshot: () => ObservedState;
+  /** Calls the listener after each change of the state. Returns the function that unsubscribes it. */
+  readonly subscribe: (listener: () => void) => () => void;
+  /** Makes the gateway ask the bank now, if somebody subscribes. */
+  readonly refresh: () => void;
+}
+
+const NO_DATA = { data: null, asOf: null, expiresAt: null };
+const LOADING: ObservedState = Object.freeze({ status: 'loading', ...NO_DATA, error: null, nextAttemptAt: null });
+
+/** Observers that nobody uses and that are kept, in case that somebody has one and subscribes later. */
+const MAX_UNUSED = 100;
+
+/** The observers of a client: one for each query. */
+export class Observers {
+  readonly #byQuery = new Map<string, Observer>();
+
+  get(query: string, read: ReadList): Observed {
+    const known = this.#byQuery.get(query);
+    if (known) return known;
+    if (this.#byQuery.size >= MAX_UNUSED) {
+      for (const [key, { isUsed }] of this.#byQuery) if (!isUsed()) this.#byQuery.delete(key);
+    }
+    const created = observe(read);
+    this.#byQuery.set(query, created);
+    return created;
+  }
+}
+
+interface Observer extends Observed {
+  readonly isUsed: () => boolean;
+}
+
+function observe(read: ReadList): Observer {
+  const listeners = new Set<() => void>();
+  let state = LOADING;
+  let etag: string | null = null;
+  let polling: Polling | null = null;
+
+  function set(next: ObservedState): void {
+    state = Object.freeze(next);
+    for (const listener of listeners) callHandler(listener);
+  }
+  function onAnswer({ body, etag: newTag }: Answer<AccountList>): void {
+    const { snapshot } = body;
+    const isSame = newTag !== null && newTag === etag;
+    etag = newTag;
+    const data = deepFreeze(isSame && state.data ? { ...state.data, snapshot } : body);
+    const { asOf, expiresAt } = snapshot;
+    const status = snapshot.stale ? 'copy' : 'current';
+    if (isSame && state.data && state.error === null && state.status === status && state.asOf === asOf) return;
+    set({ status, data, asOf, expiresAt, error: null, nextAttemptAt: null });
+  }
+  function onProblem(error: GatewayProblem, retryMs: number | null): void {
+    const nextAttemptAt = retryMs === null ? null : new Date(Date.now() + retryMs).toISOString();
+    set({ ...state, status: retryMs === null ? 'ended' : toFailed(state), error, nextAttemptAt });
+  }
+  const onExpired = () => set({ ...state, ...NO_DATA, status: state.status === 'ended' ? 'ended' : 'expired' });
+
+  /** Unless somebody subscribed again at once, as a component that replaces another does. */
+  function stopIfUnused(): void {
+    if (listeners.size > 0) return;
+    polling?.close();
+    polling = null;
+    // nobody would notice that kept data expires
+    state = LOADING;
+  }
+
+  return {
+    getSnapshot: () => state,
+    subscribe(listener) {
+      // another function for each call: one that subscribes twice must unsubscribe twice
+      const own = () => listener();
+      listeners.add(own);
+      polling ??= startPolling(read, { onAnswer, onProblem, onExpired });
+      return () => {
+        listeners.delete(own);
+        queueMicrotask(stopIfUnused);
+      };
+    },
+    refresh: () => polling?.refresh(),
+    isUsed: () => listeners.size > 0,
+  };
+}
+
+const toFailed = ({ status, data }: ObservedState): ObservedState['status'] => (data === null ? status : 'copy');
+
+/** All components share the data. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const part of Object.values(value)) deepFreeze(part);
+  return Object.freeze(value);
+}

@@ -1,0 +1,111 @@
+import type { Answer, CallOptions } from './answer-reader.js';
+import { Expiry } from './expiry.js';
+import { GatewayProblem, toNetworkProblem } from './gateway-problem.js';
+import type { AccountList } from './generated/types.gen.js';
+
+export interface PollHandlers {
+  /** Receives a good answer. Its data may be shown until `onExpired`. */
+  onAnswer(answer: Answer<AccountList>): void;
+  /** Receives a failed attempt, and the time until the next one; null if there is none. */
+  onProblem(problem: GatewayProblem, retryMs: number | null): void;
+  /** Called once when nothing may be shown any longer. */
+  onExpired(): void;
+}
+
+export interface Polling {
+  /** Asks the bank now, or as soon as the attempt under way has ended. */
+  refresh(): void;
+  /** Stops. No handler is called after it. */
+  close(): void;
+}
+
+/** Reads a page of the list with these options. */
+export type ReadList = (options: CallOptions) => Promise<Answer<AccountList>>;
+
+/** Freshness is in whole seconds, rounded down: a poll one second later meets a refresh, never the same data. */
+const MARGIN_MS = 1000;
+const [FIRST_RETRY_MS, MAX_RETRY_MS] = [1000, 30_000];
+/** A timer of more ms ends at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Polls until `close()`, an abort of the signal, or an error that a retry cannot fix. */
+export function startPolling(read: ReadList, handlers: PollHandlers, signal?: AbortSignal): Polling {
+  const closed = new AbortController();
+  const close = () => closed.abort();
+  if (signal?.aborted) close();
+  signal?.addEventListener('abort', close, { once: true, signal: closed.signal });
+  const ended = closed.signal;
+  // also after an error that ends the polling: the data is on the screen until `close()`
+  const expiry = new Expiry(() => handlers.onExpired());
+  ended.addEventListener('abort', () => expiry.set(null));
+  let isRefreshDue = false;
+  let waiting = new AbortController();
+
+  async function run(): Promise<void> {
+    let failures = 0;
+    while (!ended.aborted) {
+      const refresh = isRefreshDue;
+      isRefreshDue = false;
+      let waitMs: number;
+      try {
+        const answer = await read({ signal: ended, retry: false, refresh });
+        if (ended.aborted) return;
+        waitMs = Math.min(answer.maxAgeMs + MARGIN_MS, MAX_TIMER_MS);
+        failures = 0;
+        handlers.onAnswer(answer);
+        expiry.set(answer.expiresInMs);
+      } catch (error) {
+        if (ended.aborted) return;
+        const problem = error instanceof GatewayProblem ? error : toNetworkProblem(error);
+        waitMs = problem.retryAfterMs ?? Math.min(FIRST_RETRY_MS * 2 ** failures, MAX_RETRY_MS);
+        failures += 1;
+        if (problem.code === 'access-not-granted') expiry.end();
+        else expiry.check();
+        const isFinal = cannotRecover(problem);
+        handlers.onProblem(problem, isFinal ? null : waitMs);
+        if (isFinal) return;
+      }
+      waiting = new AbortController();
+      if (!isRefreshDue) await untilDue(waitMs, AbortSignal.any([ended, waiting.signal]));
+      expiry.check();
+    }
+  }
+  void run();
+  return {
+    close,
+    refresh() {
+      isRefreshDue = true;
+      waiting.abort();
+    },
+  };
+}
+
+const cannotRecover = ({ status }: GatewayProblem): boolean =>
+  status >= 400 && status < 500 && status !== 408 && status !== 429;
+
+/** Globals of a page that Node lacks. */
+interface Page {
+  readonly document?: EventTarget & { readonly visibilityState: string };
+  readonly addEventListener?: EventTarget['addEventListener'];
+}
+
+/** Waits for this many ms and, in a hidden tab, until the tab is visible. Ends early when the tab becomes visible or the network returns. */
+function untilDue(ms: number, ended: AbortSignal): Promise<void> {
+  const { document, addEventListener } = globalThis as Page;
+  const isHidden = () => document?.visibilityState === 'hidden';
+  return new Promise((resolve) => {
+    const listening = new AbortController();
+    const { signal } = listening;
+    const done = () => {
+      clearTimeout(timer);
+      listening.abort();
+      resolve();
+    };
+    const unlessHidden = () => isHidden() || done();
+    const timer = setTimeout(unlessHidden, ms);
+    document?.addEventListener('visibilitychange', unlessHidden, { signal });
+    addEventListener?.('online', unlessHidden, { signal });
+    if (ended.aborted) done();
+    else ended.addEventListener('abort', done, { signal });
+  });
+}

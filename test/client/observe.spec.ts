@@ -1,0 +1,191 @@
+import { setImmediate as tick } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createClient, type ClientOptions, type ObservedState } from '../../client/src/index.js';
+
+beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }));
+afterEach(() => void jest.useRealTimers());
+
+const GATEWAY: ClientOptions = { baseUrl: 'http://gateway.test' };
+const MAX_AGE_MS = 60_000;
+
+/** A gateway that answers each call with what `next` says. */
+function open() {
+  const urls: string[] = [];
+  const next = { current: '1', stale: false, problem: null as [number, string] | null };
+  const fetch = async (url: unknown, { headers }: { headers?: unknown } = {}) => {
+    urls.push(String(url));
+    if (next.problem) {
+      const [status, code] = next.problem;
+      return new Response(JSON.stringify({ code, owner: 'bank', title: 'Away' }), {
+        status,
+        headers: { 'content-type': 'application/problem+json', 'retry-after': '5' },
+      });
+    }
+    const asOf = new Date().toISOString();
+    const etag = `W/"${next.current}${next.stale}"`;
+    const about = { etag, age: '0', 'cache-control': 'private, max-age=9', 'snapshot-as-of': asOf };
+    if (new Headers(headers as Headers).get('if-none-match') === etag)
+      return new Response(null, { status: 304, headers: about });
+    const snapshot = {
+      asOf,
+      expiresAt: new Date(Date.now() + MAX_AGE_MS).toISOString(),
+      stale: next.stale,
+      complete: true,
+    };
+    const accounts = [{ id: 'a', balances: [{ current: next.current }] }];
+    const page = { number: 1, size: 50, total: 1, hasMore: false };
+    return new Response(JSON.stringify({ accounts, page, snapshot }), { headers: about });
+  };
+  return { client: createClient({ ...GATEWAY, fetch: fetch as typeof globalThis.fetch }), urls, next };
+}
+
+async function pass(ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= 1000) {
+    jest.advanceTimersByTime(Math.min(left, 1000));
+    for (let turns = 0; turns < 5; turns += 1) await tick();
+  }
+}
+
+/** An observer with a listener, which collects the states. */
+async function follow({ client }: ReturnType<typeof open>) {
+  const observed = client.observe({ currency: 'EUR' });
+  const states: ObservedState[] = [observed.getSnapshot()];
+  const unsubscribe = observed.subscribe(() => void states.push(observed.getSnapshot()));
+  await pass(1);
+  return { observed, states, unsubscribe, last: () => observed.getSnapshot() };
+}
+
+describe('observe', () => {
+  it('is one object for all queries that mean the same, and polls once for all of them, while somebody subscribes', async () => {
+    const { client, urls } = open();
+    const one = client.observe({ currency: 'EUR', q: '' });
+    expect(client.observe({ currency: 'EUR' })).toBe(one);
+    expect(client.observe({ currency: 'USD' })).not.toBe(one);
+    await pass(30_000);
+    expect(urls).toEqual([]);
+    const unsubscribe = [one.subscribe(() => undefined), one.subscribe(() => undefined)];
+    await pass(1);
+    expect(urls).toEqual(['http://gateway.test/api/v1/accounts?currency=EUR']);
+    unsubscribe[0]?.();
+    unsubscribe[0]?.();
+    await pass(10_000);
+    expect(urls).toHaveLength(2);
+    unsubscribe[1]?.();
+    await pass(60_000);
+    expect(urls).toHaveLength(2);
+    expect(one.getSnapshot()).toMatchObject({ status: 'loading', data: null });
+  });
+
+  it('goes on without a poll if a component replaces another', async () => {
+    const gateway = open();
+    const { observed, unsubscribe, last } = await follow(gateway);
+    unsubscribe();
+    const again = observed.subscribe(() => undefined);
+    await pass(1);
+    expect([gateway.urls.length, last().status]).toEqual([1, 'current']);
+    again();
+  });
+
+  it('keeps at most 100 that nobody uses, and every used one', async () => {
+    const { client } = open();
+    const used = client.observe({ q: 'used' });
+    const unsubscribe = used.subscribe(() => undefined);
+    const unused = client.observe({ q: 'unused' });
+    for (let index = 0; index < 200; index += 1) client.observe({ q: String(index) });
+    expect(client.observe({ q: 'used' })).toBe(used);
+    expect(client.observe({ q: 'unused' })).not.toBe(unused);
+    unsubscribe();
+  });
+
+  it('has the same frozen state until something changes; a confirmation has new times and the same accounts', async () => {
+    const { states, last, unsubscribe } = await follow(open());
+    const first = last();
+    expect(first).toMatchObject({ status: 'current', error: null, nextAttemptAt: null });
+    expect(last()).toBe(first);
+    expect([first, first.data, first.data?.accounts[0]?.balances].every((each) => Object.isFrozen(each))).toBe(true);
+    await pass(10_000);
+    expect(states.map(({ status }) => status)).toEqual(['loading', 'current', 'current']);
+    expect(last().data?.accounts).toBe(first.data?.accounts);
+    expect(Date.parse(last().asOf ?? '') - Date.parse(first.asOf ?? '')).toBeGreaterThanOrEqual(9000);
+    expect(last().data?.snapshot).toMatchObject({ asOf: last().asOf, expiresAt: last().expiresAt });
+    unsubscribe();
+  });
+
+  it('follows a failure: copy, expired, and current again', async () => {
+    const gateway = open();
+    const { last, unsubscribe } = await follow(gateway);
+    const { asOf } = last();
+    gateway.next.problem = [503, 'bank-error'];
+    await pass(10_000);
+    expect(last()).toMatchObject({
+      status: 'copy',
+      asOf,
+      data: { accounts: [{ id: 'a' }] },
+      error: { code: 'bank-error' },
+    });
+    expect(Date.parse(last().nextAttemptAt ?? '') - Date.now()).toBeGreaterThan(3000);
+    await pass(MAX_AGE_MS);
+    expect(last()).toMatchObject({
+      status: 'expired',
+      data: null,
+      asOf: null,
+      expiresAt: null,
+      error: { code: 'bank-error' },
+    });
+    gateway.next.problem = null;
+    await pass(10_000);
+    expect(last()).toMatchObject({
+      status: 'current',
+      data: { accounts: [{ id: 'a' }] },
+      error: null,
+      nextAttemptAt: null,
+    });
+    unsubscribe();
+  });
+
+  it('a copy of the gateway is a copy', async () => {
+    const gateway = open();
+    gateway.next.stale = true;
+    const { last, unsubscribe } = await follow(gateway);
+    expect(last()).toMatchObject({ status: 'copy', error: null });
+    unsubscribe();
+  });
+
+  it('shows nothing once access is withdrawn', async () => {
+    const gateway = open();
+    const { last, unsubscribe } = await follow(gateway);
+    gateway.next.problem = [502, 'access-not-granted'];
+    await pass(10_000);
+    expect(last()).toMatchObject({ status: 'expired', data: null, error: { code: 'access-not-granted' } });
+    unsubscribe();
+  });
+
+  it('ends after a 4xx; what was shown goes at its end', async () => {
+    const gateway = open();
+    const { last, unsubscribe } = await follow(gateway);
+    gateway.next.problem = [403, 'client-not-allowed'];
+    await pass(10_000);
+    expect(last()).toMatchObject({ status: 'ended', data: { accounts: [{}] }, nextAttemptAt: null });
+    await pass(MAX_AGE_MS);
+    expect([gateway.urls.length, last()]).toMatchObject([2, { status: 'ended', data: null }]);
+    unsubscribe();
+  });
+
+  it('is loading with an error while the first answer is missing', async () => {
+    const gateway = open();
+    gateway.next.problem = [503, 'bank-error'];
+    const { last, unsubscribe } = await follow(gateway);
+    expect(last()).toMatchObject({ status: 'loading', data: null, error: { code: 'bank-error' } });
+    unsubscribe();
+  });
+
+  it('refresh asks now', async () => {
+    const gateway = open();
+    const { observed, last, unsubscribe } = await follow(gateway);
+    gateway.next.current = '2';
+    observed.refresh();
+    await pass(1);
+    expect(last().data).toMatchObject({ accounts: [{ balances: [{ current: '2' }] }] });
+    unsubscribe();
+  });
+});
