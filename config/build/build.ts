@@ -16,7 +16,6 @@ import { DIST, isOutdated, ROOT } from './sources.ts';
 /** Each worker thread is one CommonJS file, which the program reads at its start. */
 const WORKERS = {
   list: 'src/list/list.worker.ts',
-  'open-certificate': 'src/auth/pfx/open-certificate.worker.ts',
 };
 
 /** Documents that the guide of a running gateway does not show. */

@@ -1,6 +1,7 @@
+import type { SecretSource } from '../config/kinds.js';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
-import { readCertificates } from '../config/pem-file.js';
+import { readCertificates } from '../config/certificate-files.js';
 import { FileUnusable, readSmallFile } from '../config/small-file.js';
 import type { ClientCertificate } from './pfx/client-certificate.js';
 import { openCertificate, type CertificateRequest } from './pfx/open-certificate.js';
@@ -18,8 +19,7 @@ export interface IdentityMaterial {
 }
 
 /**
- * Reads certificate, passcode, user name, password and roots from the sources in the settings. PFX and key are opened in a
- * worker thread. When `signal` aborts, it rejects with the reason.
+ * Reads certificate, passcode, user name, password and roots from the sources in the settings. When `signal` aborts, it rejects with the reason.
  * @throws CertificateUnreadable for the certificate; FileUnusable for the other files
  */
 export async function readIdentityMaterial(
@@ -31,10 +31,10 @@ export async function readIdentityMaterial(
   const [username, password] = [settings.BANK_USERNAME.read(), settings.BANK_PASSWORD.read()];
   const { BANK_CA_FILE: caFile, EGRESS_PROXY_CA_FILE: proxyCaFile } = settings;
   const ca = caFile === undefined ? null : readCertificates(caFile);
-  const proxyCa = proxyCaFile === undefined ? null : String(readCertificates(proxyCaFile).pem);
+  const proxyCa = proxyCaFile === undefined ? null : readCertificates(proxyCaFile).pem;
   try {
     const certificate = await openCertificate({ source, roots: ca && ca.certificates.map(String), now }, signal);
-    return { certificate, username, password, ca: ca && String(ca.pem), proxyCa };
+    return { certificate, username, password, ca: ca && ca.pem, proxyCa };
   } catch (error) {
     if (!(error instanceof CertificateUnreadable)) throw error;
     throw new CertificateUnreadable(error.reason, `${describeSource(settings)}: ${error.problem}`, error.remedy);
@@ -89,12 +89,14 @@ function readSource(settings: Settings): CertificateRequest['source'] {
   }
   return {
     kind: 'pfx',
-    bytes: BANK_PFX_BASE64
-      ? Buffer.from(BANK_PFX_BASE64.read(), 'base64')
-      : readCertificateFile('BANK_PFX_FILE', BANK_PFX_FILE ?? ''),
+    bytes: BANK_PFX_BASE64 ? toBytes(BANK_PFX_BASE64) : readCertificateFile('BANK_PFX_FILE', BANK_PFX_FILE ?? ''),
     passcode: BANK_PFX_PASSCODE.read(),
   };
 }
+
+/** A file may also contain the PFX itself. */
+const toBytes = ({ file, read }: SecretSource): Buffer =>
+  file === null ? Buffer.from(read()) : readCertificateFile('BANK_PFX_BASE64_FILE', file);
 
 function readCertificateFile(variable: string, file: string): Buffer {
   try {

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { request as requestPlainly, type IncomingMessage } from 'node:http';
 import { request as requestSecurely, type RequestOptions } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
-import { FileUnusable, readSmallFile } from '../config/small-file.js';
+import { readCertificates } from '../config/certificate-files.js';
+import { FileUnusable } from '../config/small-file.js';
 import { EXIT } from './exit.js';
 
 /** Shorter than the timeout of the image's HEALTHCHECK, so that Docker shows the reason. */
@@ -71,7 +72,7 @@ async function ask(environment: Environment, path: string, timeoutMs: number): P
 
 /** The certificate itself is trusted, whoever signed it; it may be for another name than the address that is asked. */
 const trustOnly = (certFile: string): RequestOptions => ({
-  ca: readSmallFile(certFile),
+  ca: readCertificates(certFile).pem,
   allowPartialTrustChain: true,
   checkServerIdentity: () => undefined,
 });

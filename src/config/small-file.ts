@@ -89,17 +89,31 @@ function readAtMost(descriptor: number, maxBytes: number): Buffer {
   return Buffer.concat(chunks);
 }
 
-/** The text of a small file without its last line end. @throws FileUnusable */
-export function readSecretFile(path: string): string {
-  return readSmallFile(path)
-    .toString('utf8')
-    .replace(/\r?\n$/, '');
+/**
+ * Text of any Unicode encoding, without its byte order mark: UTF-8, and UTF-16 as Windows writes it, also without a mark.
+ * Bytes that are not UTF-8 leave replacement characters.
+ */
+export function decodeText(bytes: Buffer): string {
+  return new TextDecoder(encodingOf(bytes)).decode(bytes);
 }
+
+function encodingOf(bytes: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  const [a, b, c, d] = bytes;
+  if ((a === 0xff && b === 0xfe) || (a !== 0 && b === 0 && c !== 0 && d === 0)) return 'utf-16le';
+  if ((a === 0xfe && b === 0xff) || (a === 0 && b !== 0 && c === 0 && d !== 0)) return 'utf-16be';
+  return 'utf-8';
+}
+
+/** The text of a small file. @throws FileUnusable */
+export const readTextFile = (path: string): string => decodeText(readSmallFile(path));
+
+/** The same without its last line end. @throws FileUnusable */
+export const readSecretFile = (path: string): string => readTextFile(path).replace(/\r?\n$|\r$/, '');
 
 /** The 32 bytes that SNAPSHOT_KEY_FILE has as base64 or hex. @throws FileUnusable */
 export function readSnapshotKey(path: string): Buffer {
-  const text = readSecretFile(path).trim();
+  const text = readTextFile(path).trim();
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
   if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return Buffer.from(text, 'base64');
-  throw new FileUnusable(path, 'does not contain 32 bytes as base64 or hex');
+  throw new FileUnusable(path, 'does not contain 32 bytes as base64 or hex; to create one: openssl rand -base64 32');
 }

@@ -3,7 +3,7 @@ import type { Server } from 'node:https';
 import type { Logger } from 'pino';
 import type { Clock } from '../time/clock.js';
 import { FileWatch } from '../config/file-watch.js';
-import { readListenerPair } from '../config/pem-file.js';
+import { readListenerPair } from '../config/certificate-files.js';
 import { FileUnusable } from '../config/small-file.js';
 import { daysLeft, ExpiryNotice } from '../config/expiry-notice.js';
 
@@ -66,11 +66,11 @@ export class ListenerCertificate {
     this.#watch.acknowledge();
     try {
       const pair = readListenerPair(this.#files.certFile, this.#files.keyFile);
-      const isSameCertificate = pair.cert.equals(this.#pair.cert);
+      const isSameCertificate = pair.cert === this.#pair.cert;
       // the certificate in use is not refused once it has expired
       if (!isSameCertificate) this.#assertValidNow(pair.certificate);
       this.#refused = null;
-      if (!isSameCertificate || !pair.key.equals(this.#pair.key)) this.#take(pair);
+      if (!isSameCertificate || pair.key !== this.#pair.key) this.#take(pair);
     } catch (error) {
       if (!(error instanceof FileUnusable)) throw error;
       this.#refuse(error.message);

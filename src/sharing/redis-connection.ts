@@ -3,7 +3,7 @@ import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 import type { Logger } from 'pino';
 import type { SecretSource } from '../config/kinds.js';
 import type { Settings } from '../config/settings.js';
-import { readSmallFile } from '../config/small-file.js';
+import { readCertificates } from '../config/certificate-files.js';
 import type { Clock } from '../time/clock.js';
 import { TIMED_OUT } from '../time/deadline.js';
 import { TimeBudget } from './time-budget.js';
@@ -186,7 +186,7 @@ function createRedisClient({ REDIS_URL, REDIS_CA_FILE: caFile }: RedisSettings, 
   };
   const client = createClient({
     url,
-    socket: url.startsWith('rediss:') && caFile ? { ...limits, tls: true, ca: readSmallFile(caFile) } : limits,
+    socket: url.startsWith('rediss:') && caFile ? { ...limits, tls: true, ca: readCertificates(caFile).pem, allowPartialTrustChain: true } : limits,
     disableOfflineQueue: true,
     pingInterval: 300,
     // an ACL may refuse it

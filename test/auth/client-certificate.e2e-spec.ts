@@ -91,8 +91,8 @@ describe('a certificate that is replaced at run time', () => {
   it('works with PEM files, which can be replaced too', async () => {
     const bank = await startPretendBank();
     /** Renames complete files into place. The key has a passphrase. */
-    const writePem = ({ pfx, passcode }: Issued) => {
-      const { keys, certificates } = readPfx(pfx, passcode);
+    const writePem = async ({ pfx, passcode }: Issued) => {
+      const { keys, certificates } = await readPfx(pfx, passcode);
       const key = keys[0]?.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'phrase' }) ?? '';
       const files = { BANK_CERT_FILE: join(bank.directory, 'tls.crt'), BANK_KEY_FILE: join(bank.directory, 'tls.key') };
       writeFileSync(`${files.BANK_KEY_FILE}.new`, key);
@@ -101,17 +101,17 @@ describe('a certificate that is replaced at run time', () => {
       return { ...files, BANK_KEY_PASSPHRASE: 'phrase', BANK_PFX_FILE: '', BANK_PFX_PASSCODE_FILE: '' };
     };
     const [first, second] = [await bank.issueClient('first'), await bank.issueClient('second')];
-    const pem = writePem(first);
+    const pem = await writePem(first);
     const gateway = await startGateway(bank, { ...ALWAYS_READ, ...pem });
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
     expect(bank.requests.map(({ thumbprint }) => thumbprint)).toEqual([first.thumbprint, first.thumbprint]);
-    writePem(second);
+    await writePem(second);
     await until(() => replaced(gateway) === 1);
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
     expect(thumbprints(bank).at(-1)).toBe(second.thumbprint);
 
     const certificate = readFileSync(pem.BANK_CERT_FILE);
-    writePem(first);
+    await writePem(first);
     writeFileSync(pem.BANK_CERT_FILE, certificate);
     const mismatch = `BANK_CERT_FILE ${pem.BANK_CERT_FILE}, BANK_KEY_FILE ${pem.BANK_KEY_FILE}: The private key belongs to none`;
     await until(() => gateway.events('certificate.refused').some(({ msg }) => String(msg).includes(mismatch)));

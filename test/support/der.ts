@@ -1,6 +1,6 @@
 import { createHmac, pbkdf2Sync } from 'node:crypto';
 import forge from 'node-forge';
-import { type Asn1, parseAsn1 } from '../../src/auth/pfx/asn1.js';
+import { type Asn1, childrenOf, parseAsn1 } from '../../src/auth/pfx/asn1.js';
 
 /** One element in DER. */
 export function der(tag: number, ...content: Buffer[]): Buffer {
@@ -44,14 +44,13 @@ export function toBer(bytes: Buffer): Buffer {
   return berOf(parseAsn1(bytes));
 }
 
-function berOf({ tagClass, type, value }: Asn1): Buffer {
-  const tag = Number(tagClass) | Number(type);
-  if (Array.isArray(value)) return open(tag, value.map(berOf));
-  const bytes = Buffer.from(value, 'latin1');
+function berOf(node: Asn1): Buffer {
+  const { tag, content } = node;
+  if ((tag & 0x20) !== 0) return open(tag, childrenOf(node).map(berOf));
   const isOctets = tag === 0x04 || tag === 0x80;
-  if (!isOctets || bytes.length < 40) return der(tag, bytes);
-  const middle = bytes.length >> 1;
-  return open(tag, [octets(bytes.subarray(0, middle)), octets(bytes.subarray(middle))]);
+  if (!isOctets || content.length < 40) return der(tag, content);
+  const middle = content.length >> 1;
+  return open(tag, [octets(content.subarray(0, middle)), octets(content.subarray(middle))]);
 }
 
 function open(tag: number, content: Buffer[]): Buffer {

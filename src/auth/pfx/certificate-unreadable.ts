@@ -4,6 +4,7 @@ type UnreadableReason =
   | 'file'
   | 'passcode'
   | 'damaged'
+  | 'wrong-kind'
   | 'unknown-algorithm'
   | 'no-key'
   | 'no-certificate'

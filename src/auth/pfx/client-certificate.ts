@@ -1,5 +1,6 @@
 import { X509Certificate, type KeyObject } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
+import { isKeyOf, isSelfSigned, issued, toDistinguishedName, toIssuers } from '../../config/certificate-files.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
@@ -61,6 +62,11 @@ export function toClientCertificate(
       `The chain is incomplete: the certificate of the issuer, ${issuer}, is missing. If the bank refuses the certificate, export it again with all certificates of its path.`,
     );
   }
+  for (const { subject, validFromDate: from, validToDate: to } of issuers.filter((each) => !isValid(each, now))) {
+    warnings.push(
+      `The certificate of the issuer ${toDistinguishedName(subject)} is valid only from ${from.toISOString()} to ${to.toISOString()}. The bank may refuse the chain: get the current one.`,
+    );
+  }
   if (!allowsClientAuth(leaf)) {
     warnings.push(
       'The certificate does not allow client authentication (extended key usage 1.3.6.1.5.5.7.3.2 is missing). The bank will most likely refuse it: ask for one that does.',
@@ -100,8 +106,7 @@ function choosePair(keys: readonly KeyObject[], leaves: readonly X509Certificate
     const key = keys.find((each) => isKeyOf(each, leaf));
     return key === undefined ? [] : [{ key, leaf }];
   });
-  const rank = ({ leaf }: Pair) =>
-    (allowsClientAuth(leaf) ? 2 : 0) + (leaf.validFromDate <= now && now <= leaf.validToDate ? 1 : 0);
+  const rank = ({ leaf }: Pair) => (allowsClientAuth(leaf) ? 2 : 0) + (isValid(leaf, now) ? 1 : 0);
   const end = ({ leaf }: Pair) => leaf.validToDate.getTime();
   const [best] = pairs.toSorted((a, b) => rank(b) - rank(a) || end(b) - end(a));
   if (best) return best;
@@ -112,32 +117,13 @@ function choosePair(keys: readonly KeyObject[], leaves: readonly X509Certificate
   );
 }
 
-/** The issuers of the leaf among the certificates, upwards, the root included. */
-function toIssuers(leaf: X509Certificate, certificates: readonly X509Certificate[]): X509Certificate[] {
-  const issuers: X509Certificate[] = [];
-  let next: X509Certificate | undefined = leaf;
-  while (next && !isSelfSigned(next)) {
-    const last: X509Certificate = next;
-    next = certificates.find((each) => each !== leaf && !issuers.includes(each) && issued(each, last));
-    if (next) issuers.push(next);
-  }
-  return issuers;
-}
-
 /** True if a root among `roots` (each a PEM) issued the leaf: then nothing is missing between the two. */
 function isIssuedByRoot(leaf: X509Certificate, roots: readonly string[]): boolean {
   return roots.map((pem) => new X509Certificate(pem)).some((root) => isSelfSigned(root) && issued(root, leaf));
 }
 
-const isSelfSigned = (certificate: X509Certificate): boolean => issued(certificate, certificate);
-
-function issued(issuer: X509Certificate, subject: X509Certificate): boolean {
-  try {
-    return subject.checkIssued(issuer) && subject.verify(issuer.publicKey);
-  } catch {
-    return false;
-  }
-}
+const isValid = ({ validFromDate, validToDate }: X509Certificate, now: Date): boolean =>
+  validFromDate <= now && now <= validToDate;
 
 /** @throws CertificateUnreadable with OpenSSL's own words, for example "ee key too small" */
 function assertUsableForTls(key: string, cert: string): void {
@@ -154,27 +140,9 @@ function assertUsableForTls(key: string, cert: string): void {
   }
 }
 
-function isKeyOf(key: KeyObject, certificate: X509Certificate): boolean {
-  try {
-    return certificate.checkPrivateKey(key);
-  } catch {
-    // OpenSSL cannot read the certificate's public key
-    return false;
-  }
-}
-
 /** True if the extended key usage, if there is one, allows client authentication (RFC 5280, 4.2.1.12). */
 function allowsClientAuth(certificate: X509Certificate): boolean {
   // absent when the extension is, whatever its type says
   const usages: string[] | undefined = certificate.keyUsage;
   return usages === undefined || usages.includes(CLIENT_AUTH) || usages.includes(ANY_PURPOSE);
-}
-
-/** The lines of node:crypto's names as one line in the order of RFC 4514: "CN=client, O=Company, C=LT". */
-function toDistinguishedName(lines: string | undefined): string {
-  return (lines ?? '')
-    .split('\n')
-    .filter((line) => line !== '')
-    .reverse()
-    .join(', ');
 }

@@ -5,11 +5,9 @@ import { bag, certificateBag, pbmac1Pfx, toBer } from '../../../test/support/der
 import { Workshop } from '../../../test/support/pfx-workshop.js';
 import { hasKeytool, hasOpenssl, pathOf } from '../../../test/support/tools.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
-import { type ClientCertificate, toClientCertificate } from './client-certificate.js';
-import { type CertificateRequest, openCertificate } from './open-certificate.js';
+import type { ClientCertificate } from './client-certificate.js';
+import { openCertificate } from './open-certificate.js';
 import { EXPORT_AGAIN } from './passcode-based-encryption.js';
-import { readPem } from './read-pem.js';
-import { readPfx } from './read-pfx.js';
 
 // a little later than now, when the certificates of this test begin to be valid
 const NOW = new Date(Date.now() + 60_000);
@@ -36,12 +34,11 @@ beforeAll(() => {
 
 const pem = (name: string): string => new X509Certificate(workshop.read(`${name}.pem`)).toString();
 
-/** What the thread of openCertificate does, without the thread. */
-const open = async (bytes: Buffer, passcode = PASSCODE, { now = NOW, roots = [pem('root')] } = {}) =>
-  toClientCertificate(readPfx(bytes, passcode), now, roots);
+const open = (bytes: Buffer, passcode = PASSCODE, { now = NOW, roots = [pem('root')] } = {}) =>
+  openCertificate({ source: { kind: 'pfx', bytes, passcode }, roots, now });
 
-const openPem = async (chain: Buffer, key: Buffer, passphrase = '') =>
-  toClientCertificate(readPem(chain, key, passphrase), NOW, [pem('root')]);
+const openPem = (chain: Buffer, key: Buffer, passphrase = '') =>
+  openCertificate({ source: { kind: 'pem', chain, key, passphrase }, roots: [pem('root')], now: NOW });
 
 /** Reason and message of the error. Fails the test if the file is opened. */
 async function refusalOf(opening: Promise<ClientCertificate>): Promise<string> {
@@ -256,47 +253,11 @@ function toBags(name: string): Buffer[] {
   });
 });
 
-(hasOpenssl() ? describe : describe.skip)('the thread that opens a certificate', () => {
-  const fromPfx = (bytes: Buffer, passcode = PASSCODE, signal?: AbortSignal) => {
-    const request: CertificateRequest = { source: { kind: 'pfx', bytes, passcode }, roots: null, now: NOW };
-    return openCertificate(request, signal);
-  };
-
-  it('reads a PFX and PEM files', async () => {
-    const expected = { certificatePem: pem('ec'), notAfter: new Date(new X509Certificate(pem('ec')).validTo) };
-    // the runtime does not trust the root of this chain
-    const { warnings, ...taken } = await fromPfx(workshop.makePfx('ec', PASSCODE));
-    expect([taken, warnings]).toEqual([expect.objectContaining(expected), [INCOMPLETE]]);
-    const source = { kind: 'pem' as const, chain: workshop.read('ec.pem'), key: workshop.read('ec.key') };
-    const request = { source: { ...source, passphrase: '' }, roots: [pem('root')], now: NOW };
-    expect(await openCertificate(request)).toMatchObject({ ...expected, warnings: [] });
-  });
-
-  it('ends when its caller aborts', async () => {
-    const stop = new AbortController();
-    const slow = workshop.makePfx('ec', PASSCODE, ...legacy('PBE-SHA1-3DES'), '-iter', '100000');
-    const opening = fromPfx(slow, 'wrong', stop.signal);
-    stop.abort(new Error('stopped'));
-    await expect(opening).rejects.toThrow('stopped');
-    await expect(fromPfx(slow, 'wrong', stop.signal)).rejects.toThrow('stopped');
-  });
-
-  it('may fail at the moment of the abort', async () => {
-    const stop = new AbortController();
-    const opening = fromPfx(Buffer.from('noise'), '', stop.signal);
-    // the error arrives while this thread is busy
-    for (const began = performance.now(); performance.now() - began < 500;);
-    stop.abort(new Error('stopped'));
-    await expect(opening).rejects.toThrow('stopped');
-    // by then the first thread has ended; an unhandled error would fail this test
-    expect(await refusalOf(fromPfx(Buffer.from('noise')))).toMatch(/^damaged: /);
-  });
-
-  // what a thread of less memory survives, read-pfx.spec.ts rejects without one
-  it('rejects a megabyte of nested structure', async () => {
-    const content = Buffer.alloc(1_000_000, '3000', 'hex');
-    expect(await refusalOf(fromPfx(Buffer.concat([Buffer.from('30830f4243020103', 'hex'), content])))).toMatch(
-      /^damaged: /,
-    );
-  });
+(hasOpenssl() ? it : it.skip)('opening a slow file ends when its caller aborts', async () => {
+  const bytes = workshop.makePfx('ec', PASSCODE, ...legacy('PBE-SHA1-3DES'), '-iter', '100000');
+  const source = { kind: 'pfx' as const, bytes, passcode: PASSCODE };
+  const stop = new AbortController();
+  const opening = openCertificate({ source, roots: null, now: NOW }, stop.signal);
+  stop.abort(new Error('stopped'));
+  await expect(opening).rejects.toThrow('stopped');
 });

@@ -1,5 +1,6 @@
-import { createDecipheriv, createHmac, getCipherInfo, pbkdf2Sync } from 'node:crypto';
-import forge from 'node-forge';
+import { createDecipheriv, createHmac, getCipherInfo, hash as digestOf, pbkdf2 } from 'node:crypto';
+import { setImmediate as yieldToCallers } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { type Asn1, childrenOf, countOf, isInteger, isSequence, octetsOf, oidOf } from './asn1.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 
@@ -15,8 +16,39 @@ const PKCS12_CIPHERS: Readonly<Record<string, { readonly name: string; readonly 
   '1.2.840.113549.1.12.1.6': { name: 'rc2', keyLength: 5 },
 };
 
-/** A file names its own number of rounds, and a native derivation cannot be interrupted. GnuTLS writes 600 000. */
-const MAX_ROUNDS = 10_000_000;
+const HASHES: Readonly<Record<string, string>> = {
+  '1.2.840.113549.2.5': 'md5',
+  '1.3.14.3.2.26': 'sha1',
+  '2.16.840.1.101.3.4.2.4': 'sha224',
+  '2.16.840.1.101.3.4.2.1': 'sha256',
+  '2.16.840.1.101.3.4.2.2': 'sha384',
+  '2.16.840.1.101.3.4.2.3': 'sha512',
+  // HMAC with each (RFC 8018, B.1)
+  '1.2.840.113549.2.7': 'sha1',
+  '1.2.840.113549.2.8': 'sha224',
+  '1.2.840.113549.2.9': 'sha256',
+  '1.2.840.113549.2.10': 'sha384',
+  '1.2.840.113549.2.11': 'sha512',
+};
+
+/** Names for what is not supported. */
+const UNSUPPORTED: Readonly<Record<string, string>> = {
+  '1.2.840.113549.1.12.1.1': 'the cipher RC4-128',
+  '1.2.840.113549.1.12.1.2': 'the cipher RC4-40',
+  '1.2.840.113549.1.5.1': 'the cipher PBE-MD2-DES',
+  '1.2.840.113549.1.5.3': 'the cipher PBE-MD5-DES',
+  '1.2.840.113549.1.5.4': 'the cipher PBE-MD2-RC2',
+  '1.2.840.113549.1.5.6': 'the cipher PBE-MD5-RC2',
+  '1.2.840.113549.1.5.10': 'the cipher PBE-SHA1-DES',
+  '1.2.840.113549.1.5.11': 'the cipher PBE-SHA1-RC2',
+  '1.3.6.1.4.1.11591.4.11': 'the key derivation scrypt',
+};
+
+/** A file names its own number of rounds. GnuTLS writes 600 000. */
+const MAX_ROUNDS = 1_000_000;
+/** Rounds of PKCS#12's own key derivation in one time slice: about 10 ms. */
+const ROUNDS_PER_SLICE = 10_000;
+const pbkdf2InPool = promisify(pbkdf2);
 /** Length of the longest digest. */
 const MAX_KEY_BYTES = 64;
 /** Shorter keys must be rejected (RFC 9579, 6): with a key of one byte, a forged file fits one passcode in 256. */
@@ -40,7 +72,7 @@ export function toPasscodes(passcode: string): Passcode[] {
 }
 
 /** The MAC over the contents, which only the right passcode reproduces. */
-type Mac = (contents: Buffer, passcode: Passcode) => boolean;
+type Mac = (contents: Buffer, passcode: Passcode) => Promise<boolean>;
 
 /** Reads MacData: an HMAC by RFC 7292, 4, or PBMAC1 (RFC 9579). @throws CertificateUnreadable, Error */
 export function toMac(macData: Asn1): Mac {
@@ -54,18 +86,18 @@ export function toMac(macData: Asn1): Mac {
   if (oid !== PBMAC1) {
     const hash = toHash(oid);
     const derive = toPkcs12Derivation(hash, octetsOf(salt), rounds ? countOf(rounds) : 1);
-    return (contents, passcode) => isExpected(hash, derive('mac', passcode, expected.length), contents);
+    return async (contents, passcode) => isExpected(hash, await derive('mac', passcode, expected.length), contents);
   }
   const [derivation, scheme] = childrenOf(parameters);
   const hash = toHash(toAlgorithm(scheme).oid);
   const { derive, keyLength } = toPbkdf2(derivation);
   if (keyLength < PBMAC1_MIN_KEY_BYTES || keyLength > MAX_KEY_BYTES)
     throw new Error('the MAC key is too short or too long');
-  return (contents, passcode) => isExpected(hash, derive(passcode, keyLength), contents);
+  return async (contents, passcode) => isExpected(hash, await derive(passcode, keyLength), contents);
 }
 
 /** Deciphers with a passcode. @throws Error on wrong padding, which a wrong passcode nearly always produces */
-type Decrypt = (ciphertext: Buffer, passcode: Passcode) => Buffer;
+type Decrypt = (ciphertext: Buffer, passcode: Passcode) => Promise<Buffer>;
 
 /** PBES2 (RFC 8018, 6.2) or one of PKCS#12's own schemes. @throws CertificateUnreadable unknown-algorithm, Error */
 export function toDecrypt(algorithm: Asn1 | undefined): Decrypt {
@@ -78,11 +110,12 @@ export function toDecrypt(algorithm: Asn1 | undefined): Decrypt {
     if (!/^(aes-\d+|des-ede3)-cbc$/.test(name)) refuseAlgorithm(`the cipher ${name}`);
     const { derive } = toPbkdf2(first);
     const iv = octetsOf(cipher.parameters);
-    return (input, passcode) => decipher(name, derive(passcode, keyLength), iv, input);
+    return async (input, passcode) => decipher(name, await derive(passcode, keyLength), iv, input);
   }
-  const { name, keyLength } = PKCS12_CIPHERS[oid] ?? refuseAlgorithm(`the algorithm ${oid}`);
+  const { name, keyLength } = PKCS12_CIPHERS[oid] ?? refuseAlgorithm(UNSUPPORTED[oid] ?? `the algorithm ${oid}`);
   const derive = toPkcs12Derivation('sha1', octetsOf(first), countOf(second));
-  return (input, passcode) => decipher(name, derive('key', passcode, keyLength), derive('iv', passcode, 8), input);
+  return async (input, passcode) =>
+    decipher(name, await derive('key', passcode, keyLength), await derive('iv', passcode, 8), input);
 }
 
 /** @throws CertificateUnreadable unknown-algorithm, with the command that converts the file */
@@ -100,16 +133,13 @@ function toAlgorithm(node: Asn1 | undefined): { oid: string; parameters: Asn1 | 
   return { oid: oidOf(oid), parameters };
 }
 
-/** The name of a hash, or of the hash of an HMAC (RFC 8018, B.1), that Node and node-forge share. */
-function toHash(oid: string): string {
-  const name = forge.pki.oids[oid]?.replace('hmacWith', '').toLowerCase() ?? '';
-  return /^(md5|sha\d+)$/.test(name) ? name : refuseAlgorithm(`the hash ${oid}`);
-}
+/** The name of a hash, or of the hash of an HMAC. */
+const toHash = (oid: string): string => HASHES[oid] ?? refuseAlgorithm(`the hash ${oid}`);
 
 /** PBKDF2 (RFC 8018, A.2); `keyLength` is the length that the file names, or 0. */
 function toPbkdf2(node: Asn1 | undefined) {
   const { oid, parameters } = toAlgorithm(node);
-  if (oid !== PBKDF2) refuseAlgorithm(`the key derivation ${oid}`);
+  if (oid !== PBKDF2) refuseAlgorithm(UNSUPPORTED[oid] ?? `the key derivation ${oid}`);
   const [saltNode, roundsNode, ...rest] = childrenOf(parameters);
   const [salt, rounds] = [octetsOf(saltNode), countOf(roundsNode)];
   const keyLength = rest.find(isInteger);
@@ -118,50 +148,66 @@ function toPbkdf2(node: Asn1 | undefined) {
   assertRounds(rounds);
   return {
     keyLength: keyLength ? countOf(keyLength) : 0,
-    derive: (passcode: Passcode, length: number) => pbkdf2Sync(passcode ?? '', salt, rounds, length, hash),
+    derive: (passcode: Passcode, length: number) => pbkdf2InPool(passcode ?? '', salt, rounds, length, hash),
   };
 }
 
 /** Purposes of a derived key (RFC 7292, B.3). */
 const PURPOSE = { key: 1, iv: 2, mac: 3 } as const;
 
-// the published types leave it out
-const { generatePkcs12Key } = (
-  forge.pki as unknown as {
-    pbe: {
-      generatePkcs12Key(
-        passcode: string | null,
-        salt: forge.util.ByteStringBuffer,
-        purpose: number,
-        rounds: number,
-        length: number,
-        digest: forge.md.MessageDigest,
-      ): forge.util.ByteStringBuffer;
-    };
-  }
-).pbe;
-
-/** The key derivation of RFC 7292, appendix B.2. */
+/**
+ * The key derivation of RFC 7292, appendix B.2. Node has none, so it yields to callers between time slices.
+ */
 function toPkcs12Derivation(hash: string, salt: Buffer, rounds: number) {
   assertRounds(rounds);
-  return (purpose: keyof typeof PURPOSE, passcode: Passcode, length: number): Buffer => {
-    const input = forge.util.createBuffer(salt.toString('latin1'));
-    const digest = forge.md[hash as 'sha1'].create();
-    const key = generatePkcs12Key(passcode, input, PURPOSE[purpose], rounds, length, digest);
-    return Buffer.from(key.getBytes(), 'latin1');
+  const block = hash === 'sha384' || hash === 'sha512' ? 128 : 64;
+  return async (purpose: keyof typeof PURPOSE, passcode: Passcode, length: number): Promise<Buffer> => {
+    const input = Buffer.concat([repeat(salt, block), repeat(toBytes(passcode), block)]);
+    const derived: Buffer[] = [];
+    for (let left = length; left > 0; left -= derived.at(-1)?.length ?? left) {
+      let digest = digestOf(hash, Buffer.concat([Buffer.alloc(block, PURPOSE[purpose]), input]), 'buffer');
+      for (let round = 1; round < rounds; round++) {
+        digest = digestOf(hash, digest, 'buffer');
+        if (round % ROUNDS_PER_SLICE === 0) await yieldToCallers();
+      }
+      derived.push(digest);
+      addToBlocks(input, repeat(digest, block).subarray(0, block));
+    }
+    return Buffer.concat(derived, length);
   };
+}
+
+/** UTF-16BE with two final zeros. */
+const toBytes = (passcode: Passcode): Buffer =>
+  passcode === null ? Buffer.alloc(0) : Buffer.from(`${passcode}\0`, 'utf16le').swap16();
+
+/** The bytes over and over, up to a multiple of the length of a block. */
+const repeat = (bytes: Buffer, block: number): Buffer =>
+  bytes.length === 0 ? bytes : Buffer.alloc(Math.ceil(bytes.length / block) * block, bytes);
+
+/** Adds `addend` + 1 to each block, a number of that length. */
+function addToBlocks(blocks: Buffer, addend: Buffer): void {
+  for (let start = 0; start < blocks.length; start += addend.length) {
+    let carry = 1;
+    for (let at = addend.length - 1; at >= 0; at--) {
+      carry += blocks.readUInt8(start + at) + addend.readUInt8(at);
+      blocks.writeUInt8(carry & 0xff, start + at);
+      carry >>= 8;
+    }
+  }
 }
 
 function assertRounds(rounds: number): void {
   if (rounds < 1 || rounds > MAX_ROUNDS) throw new Error(`${rounds} rounds of key derivation`);
 }
 
-/** OpenSSL 3 has RC2 (RFC 2268) only as a legacy cipher, so node-forge deciphers it. */
-function decipher(name: string, key: Buffer, iv: Buffer, input: Buffer): Buffer {
+/** OpenSSL 3 has RC2 (RFC 2268) only as a legacy cipher, so node-forge deciphers it, and is loaded for nothing else. */
+async function decipher(name: string, key: Buffer, iv: Buffer, input: Buffer): Promise<Buffer> {
   if (name !== 'rc2') {
     const cipher = createDecipheriv(name, key, iv);
     return Buffer.concat([cipher.update(input), cipher.final()]);
   }
+  const { default: forge } = await import('node-forge');
   const cipher = forge.rc2.createDecryptionCipher(key.toString('latin1'), key.length * 8);
   cipher.start(iv.toString('latin1'));
   cipher.update(forge.util.createBuffer(input.toString('latin1')));

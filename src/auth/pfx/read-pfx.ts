@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
-import { type Asn1, childrenOf, isSequence, octetsOf, oidOf, parseAsn1, toDer } from './asn1.js';
+import { type Asn1, childrenOf, isSequence, octetsOf, oidOf, parseAsn1 } from './asn1.js';
 import { CertificateUnreadable, describeSlip } from './certificate-unreadable.js';
 import type { KeysAndCertificates } from './client-certificate.js';
 import { toDecrypt, toMac, toPasscodes, type Passcode } from './passcode-based-encryption.js';
@@ -13,26 +13,27 @@ const X509_CERTIFICATE = '1.2.840.113549.1.9.22.1';
 
 /**
  * Opens a PKCS#12 file (RFC 7292), DER or BER, and returns all keys and certificates in it, none of them checked yet.
- * Key derivation may block for seconds: `openCertificate` runs it in a worker thread.
- * @throws CertificateUnreadable whatever the bytes are
+ * Key derivation may take seconds, and yields to callers.
+ * @throws CertificateUnreadable whatever the bytes are; the reason of `signal`, which is looked at before each derivation
  */
-export function readPfx(bytes: Buffer, passcode: string): KeysAndCertificates {
-  if (bytes.length === 0) throw new CertificateUnreadable('damaged', 'The PFX is empty.', 'Copy the file again.');
+export async function readPfx(bytes: Buffer, passcode: string, signal?: AbortSignal): Promise<KeysAndCertificates> {
   try {
     const [, authSafe, macData] = childrenOf(parseAsn1(bytes));
     const [type, wrapped] = childrenOf(authSafe);
     if (oidOf(type) !== DATA) throw new Error('not protected by a passcode');
     const contents = octetsOf(childrenOf(wrapped)[0]);
     const mac = macData ? toMac(macData) : null;
-    const passcodes = toPasscodes(passcode).filter((each) => !mac || mac(contents, each));
+    const passcodes: Passcode[] = [];
+    for (const each of toPasscodes(passcode)) if (!mac || (await mac(contents, each))) passcodes.push(each);
     if (passcodes.length === 0) throw wrongPasscode(passcode);
-    return readContents(contents, passcodes);
+    return await readContents(contents, passcodes, signal);
   } catch (error) {
     if (error instanceof CertificateUnreadable) throw error;
+    signal?.throwIfAborted();
     throw new CertificateUnreadable(
       'damaged',
-      'The file is not a PFX, or it is damaged or cut off.',
-      'Use the PFX (.pfx or .p12) that contains the private key, copied in binary mode. PEM text belongs in BANK_CERT_FILE and BANK_KEY_FILE, base64 text in BANK_PFX_BASE64.',
+      'The PFX is damaged or cut off.',
+      'Copy the file again, in binary mode.',
       { cause: error },
     );
   }
@@ -43,18 +44,27 @@ export function readPfx(bytes: Buffer, passcode: string): KeysAndCertificates {
  * which key belongs to which certificate follows from the keys themselves.
  * @param passcodes the encodings of the passcode that fit
  */
-function readContents(contents: Buffer, passcodes: readonly Passcode[]): KeysAndCertificates {
+async function readContents(
+  contents: Buffer,
+  passcodes: readonly Passcode[],
+  signal?: AbortSignal,
+): Promise<KeysAndCertificates> {
   const keys: KeyObject[] = [];
   const certificates: X509Certificate[] = [];
-  const bags = childrenOf(parseAsn1(contents)).flatMap((info) => childrenOf(toSafeContents(info, passcodes)));
+  const bags: Asn1[] = [];
+  for (const info of childrenOf(parseAsn1(contents))) {
+    signal?.throwIfAborted();
+    bags.push(...childrenOf(await toSafeContents(info, passcodes)));
+  }
   for (const bag of bags) {
+    signal?.throwIfAborted();
     const [idNode, wrapped] = childrenOf(bag);
     const id = oidOf(idNode);
     const value = childrenOf(wrapped)[0];
     if (id === KEY_BAG && value) keys.push(toKey(value));
     if (id === SHROUDED_KEY_BAG) {
       const [algorithm, ciphertext] = childrenOf(value);
-      keys.push(toKey(decrypt(algorithm, octetsOf(ciphertext), passcodes)));
+      keys.push(toKey(await decrypt(algorithm, octetsOf(ciphertext), passcodes)));
     }
     if (id === CERT_BAG) {
       const [type, der] = childrenOf(value);
@@ -64,9 +74,9 @@ function readContents(contents: Buffer, passcodes: readonly Passcode[]): KeysAnd
   return { keys, certificates };
 }
 
-const toKey = (pkcs8: Asn1): KeyObject => createPrivateKey({ key: toDer(pkcs8), format: 'der', type: 'pkcs8' });
+const toKey = ({ bytes }: Asn1): KeyObject => createPrivateKey({ key: bytes, format: 'der', type: 'pkcs8' });
 
-function toSafeContents(contentInfo: Asn1, passcodes: readonly Passcode[]): Asn1 {
+async function toSafeContents(contentInfo: Asn1, passcodes: readonly Passcode[]): Promise<Asn1> {
   const [typeNode, wrapped] = childrenOf(contentInfo);
   const type = oidOf(typeNode);
   const value = childrenOf(wrapped)[0];
@@ -77,11 +87,11 @@ function toSafeContents(contentInfo: Asn1, passcodes: readonly Passcode[]): Asn1
 }
 
 /** Decrypts to the SEQUENCE inside. */
-function decrypt(algorithm: Asn1 | undefined, ciphertext: Buffer, passcodes: readonly Passcode[]): Asn1 {
+async function decrypt(algorithm: Asn1 | undefined, ciphertext: Buffer, passcodes: readonly Passcode[]): Promise<Asn1> {
   const decipher = toDecrypt(algorithm);
   for (const passcode of passcodes) {
     try {
-      const decrypted = parseAsn1(decipher(ciphertext, passcode));
+      const decrypted = parseAsn1(await decipher(ciphertext, passcode));
       if (isSequence(decrypted)) return decrypted;
     } catch {
       // the next one may fit

@@ -1,0 +1,188 @@
+import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+import { readBlocks, type Block } from './operator-blocks.js';
+import { FileUnusable, readSmallFile } from './small-file.js';
+
+/** Contents that cannot be used. `is` reads on after the name of the file or variable. */
+export class ContentsUnusable extends Error {
+  constructor(
+    readonly reason: 'damaged' | 'wrong-kind' | 'passcode' | 'unknown-algorithm' | 'no-key' | 'no-certificate',
+    readonly is: string,
+    readonly remedy: string,
+    options?: ErrorOptions,
+  ) {
+    super(`${is}; ${remedy}`, options);
+  }
+}
+
+const COPY_AGAIN = 'copy the file again';
+
+/** What to do with a file that is of another kind, where a command helps. */
+const CONVERT: Readonly<Partial<Record<Block['kind'], Readonly<Record<'certificate' | 'key' | 'pfx', string>>>>> = {
+  pkcs7: {
+    certificate: 'convert it: openssl pkcs7 -print_certs -in old.p7b -out new.pem (with -inform DER if it is binary)',
+    key: 'use the file with the private key',
+    pfx: 'export the certificate with its key as PFX',
+  },
+  pfx: {
+    certificate: 'take the certificates out: openssl pkcs12 -legacy -in old.pfx -nokeys -out new.pem',
+    key: 'take the key out: openssl pkcs12 -legacy -in old.pfx -nocerts -out key.pem',
+    pfx: '',
+  },
+  openssh: {
+    certificate: 'use the file with the certificate',
+    key: 'convert it: ssh-keygen -p -m PKCS8 -f key.pem',
+    pfx: 'use the PFX',
+  },
+  keystore: {
+    certificate: 'convert it: keytool -exportcert -rfc -keystore old.jks -alias NAME -file new.pem',
+    key: 'convert it to a PFX: keytool -importkeystore -srckeystore old.jks -destkeystore new.pfx -deststoretype PKCS12',
+    pfx: 'convert it: keytool -importkeystore -srckeystore old.jks -destkeystore new.pfx -deststoretype PKCS12',
+  },
+  certificate: {
+    certificate: '',
+    key: 'use the file with the private key',
+    pfx: 'export it with its key as PFX, or set BANK_CERT_FILE and BANK_KEY_FILE to PEM files',
+  },
+  key: {
+    certificate: 'use the file with the certificate',
+    key: '',
+    pfx: 'set BANK_CERT_FILE and BANK_KEY_FILE to PEM files instead',
+  },
+};
+
+/** @throws ContentsUnusable: names what the blocks are instead of `wanted` */
+function refuseKind(blocks: readonly Block[], wanted: 'certificate' | 'key' | 'pfx'): never {
+  const [block] = blocks;
+  if (!block || block.kind === 'empty') throw new ContentsUnusable('damaged', 'is empty', COPY_AGAIN);
+  const bad = blocks.find(({ kind }) => kind === 'damaged');
+  if (bad) throw new ContentsUnusable('damaged', `contains ${bad.words}`, COPY_AGAIN);
+  const name = { certificate: 'certificate', key: 'private key', pfx: 'PFX' }[wanted];
+  const words = [...new Set(blocks.map((each) => each.words))].slice(0, 3).join(' and ');
+  const reason = wanted === 'pfx' ? 'wrong-kind' : (`no-${wanted}` as const);
+  const remedy = CONVERT[block.kind]?.[wanted] ?? `use a file with the ${name}`;
+  throw new ContentsUnusable(reason, `is ${words}, and no ${name}`, remedy);
+}
+
+/** The certificates in a file of any of the forms of `readBlocks`. @throws ContentsUnusable; also if one is damaged */
+export function toCertificates(bytes: Buffer): X509Certificate[] {
+  const blocks = readBlocks(bytes);
+  const certificates = blocks.filter(({ kind }) => kind === 'certificate');
+  if (certificates.length === 0 || blocks.some(({ kind }) => kind === 'damaged')) refuseKind(blocks, 'certificate');
+  return certificates.map(({ der }) => new X509Certificate(der));
+}
+
+/** The private keys in a file of any of the forms of `readBlocks`. @throws ContentsUnusable */
+export function toPrivateKeys(bytes: Buffer, passphrase: string): KeyObject[] {
+  const blocks = readBlocks(bytes);
+  const keys = blocks.filter(({ kind }) => kind === 'key');
+  if (keys.length === 0) refuseKind(blocks, 'key');
+  return keys.map(({ pem }) => toPrivateKey(pem, passphrase));
+}
+
+/** Encrypts any key that openssl can read (with its legacy ciphers) with AES-256. */
+export const ENCRYPT_AGAIN =
+  'openssl pkcs8 -topk8 -provider legacy -provider default -in old.key -v2 aes-256-cbc -out new.key';
+
+function toPrivateKey(pem: string, passphrase: string): KeyObject {
+  try {
+    return createPrivateKey({ key: pem, passphrase });
+  } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    if (!pem.includes('ENCRYPTED'))
+      throw new ContentsUnusable('no-key', 'is a damaged private key', COPY_AGAIN, { cause });
+    if (code === 'ERR_OSSL_EVP_UNSUPPORTED') {
+      const cipher = /^DEK-Info: ?([\w-]+)/m.exec(pem)?.[1] ?? 'an old cipher such as DES, RC2, RC4 or PBE-MD5';
+      const is = `is a private key that is encrypted with ${cipher}, which the gateway does not support`;
+      throw new ContentsUnusable('unknown-algorithm', is, `convert it: ${ENCRYPT_AGAIN}`, { cause });
+    }
+    const problem =
+      passphrase === ''
+        ? 'is a private key that is encrypted'
+        : 'is a private key whose passphrase is wrong, or damaged';
+    throw new ContentsUnusable('passcode', problem, 'decrypt it: openssl pkey -in old.key -out new.key', { cause });
+  }
+}
+
+/** The PFX in a file of any of the forms of `readBlocks`. @throws ContentsUnusable */
+export function toPfx(bytes: Buffer): Buffer {
+  const blocks = readBlocks(bytes);
+  return blocks.find(({ kind }) => kind === 'pfx')?.der ?? refuseKind(blocks, 'pfx');
+}
+
+/**
+ * The certificates in a file, and their PEM, which TLS gets: OpenSSL would skip a damaged one silently.
+ * @throws FileUnusable
+ */
+export function readCertificates(path: string) {
+  const certificates = inFile(path, toCertificates);
+  return { pem: certificates.map(String).join(''), certificates };
+}
+
+/** TLS_CERT_FILE with its key. `certificate` is the server's own. @throws FileUnusable */
+export function readListenerPair(certFile: string, keyFile: string) {
+  const { certificates } = readCertificates(certFile);
+  const keys = inFile(keyFile, (bytes) => toPrivateKeys(bytes, ''));
+  const pairs = certificates.flatMap((certificate) =>
+    keys.filter((key) => isKeyOf(key, certificate)).map((key) => ({ key, certificate })),
+  );
+  const [pair] = pairs;
+  if (!pair) throw new FileUnusable(keyFile, `does not match TLS_CERT_FILE ${certFile}`);
+  const { certificate } = pair;
+  const cert = [certificate, ...toIssuers(certificate, certificates)].map(String).join('');
+  const key = pair.key.export({ format: 'pem', type: 'pkcs8' }).toString();
+  try {
+    createSecureContext({ cert, key });
+  } catch (cause) {
+    const { reason = 'no reason given' } = cause as { readonly reason?: string };
+    throw new FileUnusable(certFile, `OpenSSL refuses for TLS (${reason})`, { cause });
+  }
+  return { cert, key, certificate };
+}
+
+/** @throws FileUnusable */
+function inFile<T>(path: string, read: (bytes: Buffer) => T): T {
+  const bytes = readSmallFile(path);
+  try {
+    return read(bytes);
+  } catch (error) {
+    if (!(error instanceof ContentsUnusable)) throw error;
+    throw new FileUnusable(path, error.message, { cause: error });
+  }
+}
+
+/** The issuers of the leaf among the certificates, upwards, the root included; of several, the one that ends last. */
+export function toIssuers(leaf: X509Certificate, certificates: readonly X509Certificate[]): X509Certificate[] {
+  const issuers: X509Certificate[] = [];
+  const latestFirst = certificates.toSorted((a, b) => b.validToDate.getTime() - a.validToDate.getTime());
+  let next: X509Certificate | undefined = leaf;
+  while (next && !isSelfSigned(next)) {
+    const last: X509Certificate = next;
+    next = latestFirst.find((each) => each !== leaf && !issuers.includes(each) && issued(each, last));
+    if (next) issuers.push(next);
+  }
+  return issuers;
+}
+
+export const isSelfSigned = (certificate: X509Certificate): boolean => issued(certificate, certificate);
+
+export function issued(issuer: X509Certificate, subject: X509Certificate): boolean {
+  try {
+    return subject.checkIssued(issuer) && subject.verify(issuer.publicKey);
+  } catch {
+    return false;
+  }
+}
+
+export function isKeyOf(key: KeyObject, certificate: X509Certificate): boolean {
+  try {
+    return certificate.checkPrivateKey(key);
+  } catch {
+    // OpenSSL cannot read the certificate's public key
+    return false;
+  }
+}
+
+/** The lines of node:crypto's names as one line in the order of RFC 4514: "CN=client, O=Company, C=LT". */
+export const toDistinguishedName = (lines: string | undefined): string =>
+  (lines ?? '').split('\n').filter(Boolean).reverse().join(', ');

@@ -1,0 +1,156 @@
+import { X509Certificate } from 'node:crypto';
+import { decodeText } from './small-file.js';
+
+type Kind = 'certificate' | 'key' | 'pfx' | 'pkcs7' | 'openssh' | 'keystore' | 'damaged' | 'empty' | 'other';
+
+/** One thing that a file of an operator contains. */
+export interface Block {
+  readonly kind: Kind;
+  /** What it is, in words: "a certificate", "an HTML page". */
+  readonly words: string;
+  readonly der: Buffer;
+  /** PEM, written anew from what was read: what is checked is what TLS gets. */
+  readonly pem: string;
+}
+
+/** A base64 text may contain another one, or PEM. */
+const MAX_LAYERS = 4;
+const PEM = /-----BEGIN ([A-Z0-9 #]{1,40})-----(.*?)(?:-----END \1-----|(?=-----BEGIN )|$)/gs;
+
+/**
+ * Everything in a file, at least one block: PEM in any order, glued together, indented, with text around it or in the armour of
+ * certutil; DER; base64 of any of them; UTF-16. What cannot be read has words for it.
+ */
+export function readBlocks(bytes: Buffer, layers = MAX_LAYERS): Block[] {
+  const fromDer = toBlock(bytes);
+  if (fromDer) return [fromDer];
+  // JSON and environment files have line ends as \\n
+  const text = decodeText(bytes).replace(/(?:\\r)?\\n/g, '\n');
+  const blocks = [...text.matchAll(PEM)].flatMap(([whole, label = '', body = '']) =>
+    readPem(whole, label, body, layers),
+  );
+  if (blocks.length > 0) return blocks;
+  const base64 = text.replace(/^\s*(["'])(.*)\1\s*$/s, '$2').replace(/^data:[^,]{0,100},|\s/g, '');
+  const isBase64 = base64.length > 0 && /^[\w+/-]+={0,2}$/.test(base64);
+  if (isBase64 && layers > 0) {
+    const inside = readBlocks(Buffer.from(base64, 'base64'), layers - 1);
+    if (inside.some(isKnown)) return inside;
+  }
+  return [describeOther(bytes, text)];
+}
+
+const isKnown = ({ kind }: Block): boolean => kind !== 'other' && kind !== 'empty';
+
+function readPem(whole: string, label: string, body: string, layers: number): Block[] {
+  if (!whole.endsWith(`-----END ${label}-----`)) return [damaged(`a ${label} block that is cut off`)];
+  const headers = /^\s*Proc-Type:.*?\n\s*\n/s.exec(body)?.[0] ?? '';
+  const base64 = body
+    .slice(headers.length)
+    .replace(/^[\w-]+:.*$/gm, '')
+    .replace(/\s/g, '');
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) return [damaged(`a damaged ${label} block`)];
+  const der = Buffer.from(base64, 'base64');
+  // its contents are encrypted
+  if (headers !== '') return [{ kind: 'key', words: 'a private key', der, pem: toPem(label, der, headers.trim()) }];
+  if (label.endsWith('PARAMETERS')) return [other(label)];
+  const fromDer = toBlock(der);
+  if (label.endsWith('PRIVATE KEY') && (fromDer ?? { kind: 'key' }).kind === 'key') {
+    const isOpenssh = label.startsWith('OPENSSH');
+    const words = isOpenssh ? 'a private key of OpenSSH' : 'a private key';
+    return [{ kind: isOpenssh ? 'openssh' : 'key', words, der, pem: toPem(label, der) }];
+  }
+  if (fromDer) return [fromDer];
+  if (label.endsWith('REQUEST')) return [other('a certificate request (CSR)')];
+  if (!label.endsWith('CERTIFICATE')) return [other(`a block ${label}`)];
+  // the armour of certutil
+  const inside = layers > 0 ? readBlocks(der, layers - 1) : [];
+  return inside.some(isKnown) ? inside : [damaged('a damaged certificate')];
+}
+
+/** A block in DER or BER, by its structure; null if it is none that is known. */
+function toBlock(der: Buffer): Block | null {
+  const [first, second] = tagsOf(der);
+  if (!first || !second) return null;
+  const { tag, value } = first;
+  const as = (kind: Kind, words: string, label: string): Block => ({ kind, words, der, pem: toPem(label, der) });
+  if (tag === 0x06) return as('pkcs7', 'PKCS#7 (.p7b), which has certificates and no key', 'PKCS7');
+  if (tag === 0x02 && value === 3) return as('pfx', 'a PFX (PKCS#12)', 'PKCS12');
+  if (tag === 0x02 && second.tag === 0x30) return as('key', 'a private key', 'PRIVATE KEY');
+  if (tag === 0x02 && second.tag === 0x02) return as('key', 'a private key', 'RSA PRIVATE KEY');
+  if (tag === 0x02 && second.tag === 0x04) return as('key', 'a private key', 'EC PRIVATE KEY');
+  if (tag === 0x30 && second.tag === 0x04) return as('key', 'a private key', 'ENCRYPTED PRIVATE KEY');
+  if (tag === 0x30 && second.tag === 0x03) return as('other', 'a public key', 'PUBLIC KEY');
+  if (tag !== 0x30 || second.tag !== 0x30) return null;
+  try {
+    const certificate = new X509Certificate(der);
+    return { kind: 'certificate', words: 'a certificate', der: certificate.raw, pem: certificate.toString() };
+  } catch {
+    return null;
+  }
+}
+
+interface Element {
+  readonly tag: number;
+  /** Its value, if that is one byte. */
+  readonly value: number | null;
+}
+
+/** The first two elements of a SEQUENCE; none for anything else. */
+function tagsOf(bytes: Buffer): Element[] {
+  if (bytes[0] !== 0x30) return [];
+  let at = headerOf(bytes, 0).end;
+  const elements: Element[] = [];
+  while (elements.length < 2 && at + 1 < bytes.length) {
+    const { end, length } = headerOf(bytes, at);
+    elements.push({ tag: bytes.readUInt8(at), value: length === 1 ? (bytes[end] ?? null) : null });
+    at = end + length;
+  }
+  return elements;
+}
+
+/** Where the contents of an element begin, and their length; an indefinite one has 0. */
+function headerOf(bytes: Buffer, at: number): { readonly end: number; readonly length: number } {
+  const first = bytes[at + 1] ?? 0;
+  if (first < 0x80) return { end: at + 2, length: first };
+  const count = Math.min(first & 0x7f, 4);
+  const digits = bytes.subarray(at + 2, at + 2 + count);
+  return { end: at + 2 + count, length: digits.length > 0 ? digits.readUIntBE(0, digits.length) : 0 };
+}
+
+const toPem = (label: string, der: Buffer, headers = ''): string => {
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return [`-----BEGIN ${label}-----`, ...(headers ? [headers, ''] : []), ...lines, `-----END ${label}-----\n`].join(
+    '\n',
+  );
+};
+
+const other = (words: string): Block => ({ kind: 'other', words, der: Buffer.alloc(0), pem: '' });
+const damaged = (words: string): Block => ({ ...other(words), kind: 'damaged' });
+
+const BINARIES: readonly (readonly [start: string, words: string])[] = [
+  ['feedfeed', 'a Java keystore (JKS)'],
+  ['cececece', 'a Java keystore (JCEKS)'],
+  ['504b0304', 'a ZIP archive'],
+  ['1f8b', 'a gzip archive'],
+  ['25504446', 'a PDF'],
+];
+
+const TEXTS: readonly (readonly [start: RegExp, words: string])[] = [
+  [/^\s*<(!doctype|html|head|body)/i, 'an HTML page'],
+  [/^\s*<\?xml/i, 'XML'],
+  [/^\s*[{[]/, 'JSON'],
+  [/^PuTTY-User-Key-File/, 'a key of PuTTY'],
+  [/^(ssh|ecdsa)-\S+ /, 'a public key of SSH'],
+];
+
+function describeOther(bytes: Buffer, text: string): Block {
+  if (text.trim() === '') return { ...other('empty'), kind: 'empty' };
+  const start = bytes.toString('hex', 0, 8);
+  const binary = BINARIES.find(([magic]) => start.startsWith(magic))?.[1];
+  if (binary) return { ...other(binary), kind: binary.startsWith('a Java') ? 'keystore' : 'other' };
+  if (bytes[0] === 0x30 && bytes.length > 1 && /[^\t\n\r -~]/.test(text.slice(0, 100))) {
+    return damaged('a binary file that is damaged or cut off');
+  }
+  const words = TEXTS.find(([pattern]) => pattern.test(text))?.[1];
+  return other(words ?? (/[\0\ufffd]/.test(text) ? 'a binary file of an unknown kind' : 'text of an unknown kind'));
+}
