@@ -1,4 +1,5 @@
 import { Inject, Module, type DynamicModule } from '@nestjs/common';
+import { ConfigModule } from '@nestjs/config';
 import { APP_FILTER } from '@nestjs/core';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { Activity } from './telemetry/activity.js';
@@ -66,6 +67,14 @@ export class AppModule {
       module: AppModule,
       imports: [
         { module: class PartsModule {}, global: true, providers: parts, exports: parts },
+        // ConfigService has the checked settings, and nothing else of the environment
+        ConfigModule.forRoot({
+          isGlobal: true,
+          ignoreEnvFile: true,
+          ignoreEnvVars: true,
+          skipProcessEnv: true,
+          load: [() => settings],
+        }),
         HttpModule.register(http),
         AccountsModule,
         CacheModule,

@@ -27,7 +27,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
       offline,
       clock: new Clock(),
       settings: async () => {
-        const { settings, warnings } = await loadSettings({ sandbox: options.sandbox });
+        const { settings, warnings } = loadSettings(process.env, { command: 'doctor', sandbox: options.sandbox });
         if (settings.BANK_BASE_URL !== undefined) return { settings, warnings };
         // beside a sandbox that may be running: with the same identity, on other ports
         const ports = { SANDBOX_PORT: 0, SANDBOX_AUTH_PORT: undefined, SANDBOX_CONTROL_PORT: 0 };

@@ -58,8 +58,10 @@ export function reportFailedStart({ stderr, logger: log, onTerminal }: Outputs, 
 /** All errors of the settings for people, one a line: the variable, the reason, an example. */
 function describeErrors({ errors, warnings }: SettingsInvalid): string {
   const lines = errors.map(({ variable, problem, example }) => `  ${variable} ${problem}, e.g. ${example}`);
+  const isSandboxForbidden = errors.some(({ variable }) => variable === 'NODE_ENV');
+  const toTry = isSandboxForbidden ? '' : ' To try it without a bank: npm start';
   const hints = warnings.map((warning) => `  (${warning})`);
-  return `The settings cannot be used:\n${[...lines, ...hints].join('\n')}\nCorrect them in the environment or in ${join(process.cwd(), '.env')}. docs/settings.md lists them all. To try it without a bank: npm start\n`;
+  return `The settings cannot be used:\n${[...lines, ...hints].join('\n')}\nCorrect them in the environment or in ${join(process.cwd(), '.env')}. docs/settings.md lists them all.${toTry}\n`;
 }
 
 /** The operator's remedy where the gateway cannot listen; null for any other error. */

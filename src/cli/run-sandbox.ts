@@ -14,7 +14,7 @@ export async function runSandbox(
   let sandbox: Sandbox;
   try {
     // no bank is needed to run one
-    const { settings, warnings } = await loadSettings({ sandbox: true, sandboxAlone: true });
+    const { settings, warnings } = loadSettings(process.env, { sandbox: true, command: 'sandbox' });
     for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
     if (options.renew) {
       const { SANDBOX_DIRECTORY: directory } = settings;

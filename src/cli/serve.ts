@@ -43,7 +43,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
   process.on('SIGHUP', () => app && reload('SIGHUP'));
 
   const start = async () => {
-    const { settings: read, warnings } = await loadSettings({ sandbox: options.sandbox });
+    const { settings: read, warnings } = loadSettings(process.env, { sandbox: options.sandbox });
     const log = new Log({ level: read.LOG_LEVEL, pretty, destination });
     logger = log.logger;
     const tracing = await startTracing(process.env, logger);

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import { readListenerPair } from './pem-file.js';
+import { readListenerPair } from './certificate-files.js';
 import { toError, withOtherExample, type SettingsError } from './settings-error.js';
-import { OLD_NAME, type SettingName } from './settings-schema.js';
+import type { Command, SettingName } from './settings-schema.js';
 import type { Values } from './settings.js';
 import type { FileUnusable } from './small-file.js';
 
@@ -13,14 +13,19 @@ export interface Runtime {
   readonly inspectorUrl?: string | undefined;
 }
 
-/** Errors between settings. A value that is wrong by itself is undefined here. */
-export function crossCheck(env: NodeJS.ProcessEnv, values: Partial<Values>, sandbox: boolean): SettingsError[] {
+/** Errors between the settings that a command uses. A value that is wrong by itself is undefined here. */
+export function crossCheck(
+  env: NodeJS.ProcessEnv,
+  values: Partial<Values>,
+  { command, sandbox }: { readonly command: Command; readonly sandbox: boolean },
+): SettingsError[] {
+  const certificate = sandbox ? [] : checkClientCertificate(env);
+  if (command !== 'serve') return certificate;
   return [
-    ...(sandbox ? [] : checkClientCertificate(env)),
+    ...certificate,
     ...checkListener(env, values),
     ...checkPair(env, 'TLS_CERT_FILE', 'TLS_KEY_FILE'),
     ...checkListenerKey(values),
-    ...checkRenamed(env),
   ];
 }
 
@@ -51,8 +56,7 @@ function checkListener(env: NodeJS.ProcessEnv, { HOST: host }: Partial<Values>):
     .map((name) => toError(name, `must be set, because HOST (${host}) is not loopback`));
 }
 
-/** True for an address of HOST that only this machine can reach. */
-export const isLoopback = (host: string): boolean =>
+const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
 function checkListenerKey({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Partial<Values>): SettingsError[] {
@@ -65,13 +69,8 @@ function checkListenerKey({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Partial<Va
   }
 }
 
-/** Rejects the old name of a setting: ignoring it would silently apply a default. */
-function checkRenamed(env: NodeJS.ProcessEnv): SettingsError[] {
-  const given = env[OLD_NAME];
-  if (!given) return [];
-  const name = 'SNAPSHOT_MAX_AGE_MS';
-  return [{ variable: OLD_NAME, problem: `no longer exists: use ${name}`, example: `${name}=${given}` }];
-}
+/** Options of Node that open the process, or write or print what is in its memory or on its connections. */
+const LEAKS = /(?:^|[\s"'])(--(?:inspect|tls-keylog|trace-tls|heapsnapshot-|heap-prof|cpu-prof|report-)[a-z-]*)/g;
 
 /** Checks what NODE_ENV=production forbids: options that open or print secrets, or pretend to be a bank. */
 export function checkProduction(
@@ -80,25 +79,32 @@ export function checkProduction(
   embeddedSandbox: boolean,
 ): SettingsError[] {
   if (env['NODE_ENV'] !== 'production') return [];
-  const errors: SettingsError[] = [];
-  const forbid = (variable: string, problem: string, value = '') =>
-    errors.push({ variable, problem, example: `${variable}=${value}` });
-  const forbidFlag = (flag: string, why: string) =>
-    errors.push({
-      variable: 'NODE_ENV',
-      problem: `is production, which forbids ${flag}: ${why}`,
-      example: 'NODE_ENV=production node --disable-sigusr1 dist/main.js',
-    });
-
-  if (embeddedSandbox) forbidFlag('--sandbox', 'set the bank settings and start without it');
-  if (inspectorUrl) forbidFlag('an open inspector (--inspect)', 'it exposes every secret in memory');
-  if (/--tls[-_]keylog\b/.test([...nodeFlags, env['NODE_OPTIONS']].join(' '))) {
-    forbidFlag('--tls-keylog', 'it makes recorded connections readable');
+  const options = [...nodeFlags, env['NODE_OPTIONS'] ?? ''].join(' ').replaceAll('_', '-');
+  const leaks = new Set([...options.matchAll(LEAKS)].map(([, name = '']) => name));
+  if (inspectorUrl && ![...leaks].some((name) => name.startsWith('--inspect'))) leaks.add('an open inspector');
+  const start = 'NODE_ENV=production node --disable-sigusr1 dist/main.js';
+  const errors: SettingsError[] = [...leaks].map((name) => {
+    const problem = `is production, which forbids ${name}: secrets would leave the process`;
+    return { variable: 'NODE_ENV', problem, example: start };
+  });
+  if (embeddedSandbox) {
+    const problem =
+      'is production, which forbids --sandbox (npm start has it): set the bank settings and run npm run start:prod, or try the sandbox without NODE_ENV';
+    errors.push({ variable: 'NODE_ENV', problem, example: start });
   }
-  if (env['NODE_DEBUG']) forbid('NODE_DEBUG', 'prints secrets, so production forbids it');
+  if (env['NODE_DEBUG']) {
+    errors.push({
+      variable: 'NODE_DEBUG',
+      problem: 'prints secrets, so production forbids it',
+      example: 'NODE_DEBUG=',
+    });
+  }
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
-    const problem = "is 0, which production forbids: any server would be trusted; set BANK_CA_FILE to the bank's roots";
-    forbid('NODE_TLS_REJECT_UNAUTHORIZED', problem);
+    errors.push({
+      variable: 'NODE_TLS_REJECT_UNAUTHORIZED',
+      problem: "is 0, which production forbids: any server would be trusted; set BANK_CA_FILE to the bank's roots",
+      example: 'NODE_TLS_REJECT_UNAUTHORIZED=',
+    });
   }
   return errors;
 }

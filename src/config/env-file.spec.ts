@@ -5,7 +5,6 @@ it.each([
   ['PORT=1\nHOST=x\n PORT = 2\nexport PORT=3\n', ['PORT']],
   ['PORT=1\r\nPORT: 2\r\n', ['PORT']],
   ['PORT=1\n#PORT=2\nHOST=PORT=3\n', []],
-  ['A="\nPORT=1\nPORT=2\n"\nPORT=3\n', []],
 ])('%j is reported to set %j twice', (text, names) => {
   expect(duplicateNames(text)).toEqual(names.map((name) => `${name} is set twice in .env; the last value counts`));
 });

@@ -1,7 +1,7 @@
 import { parse } from 'dotenv';
 import { SettingsInvalid } from './settings-error.js';
 import { SECRET_NAMES, type SettingName } from './settings-schema.js';
-import { FileUnusable, readSmallFile } from './small-file.js';
+import { FileUnusable, readTextFile } from './small-file.js';
 
 /** Read from the working directory, for what the environment does not set. */
 const ENV_FILE = '.env';
@@ -20,7 +20,7 @@ export function readEnvFile(): EnvFile {
 
 function readText(): string {
   try {
-    return readSmallFile(ENV_FILE).toString('utf8');
+    return readTextFile(ENV_FILE);
   } catch (error) {
     if (!(error instanceof FileUnusable)) throw error;
     const { code } = (error.cause ?? {}) as NodeJS.ErrnoException;
@@ -30,24 +30,21 @@ function readText(): string {
   }
 }
 
-/** An entry as dotenv finds it: NAME=value or NAME: value; a quoted value may have several lines, an unquoted one ends at #. */
-const ENTRY =
-  /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?\s*(?:#.*)?$/gm;
-
-const entriesOf = (text: string) =>
-  [...text.replace(/\r\n?/g, '\n').matchAll(ENTRY)].map(([entry, name = '', value = '']) => ({ entry, name, value }));
+/** The beginning of an entry, NAME=value or NAME: value. A line of a quoted value may look like one. */
+const ENTRY = /^[ \t]*(?:export[ \t]+)?([\w.-]+)(?:[ \t]*=|:[ \t])(.*)$/gm;
 
 /** Names that `.env` sets twice; the last value wins. */
 export function duplicateNames(text: string): string[] {
-  const names = entriesOf(text).map(({ name }) => name);
+  const names = [...text.matchAll(ENTRY)].map(([, name = '']) => name);
   const twice = new Set(names.filter((name, index) => names.indexOf(name) < index));
   return [...twice].map((name) => `${name} is set twice in .env; the last value counts`);
 }
 
 /** Secrets that dotenv cuts off at a # inside of them. */
 export function cutSecrets(text: string): string[] {
-  return entriesOf(text)
-    .filter(({ name, value }) => SECRET_NAMES.includes(name as SettingName) && !/^(['"`]).*\1$/s.test(value.trim()))
-    .filter(({ entry }) => /^[^#]*\S#/.test(entry))
-    .map(({ name }) => `the value of ${name} in .env ends before its #; if # is part of it, put it in single quotes`);
+  return [...text.matchAll(ENTRY)]
+    .filter(
+      ([, name, value = '']) => SECRET_NAMES.includes(name as SettingName) && /^(?!\s*["'`])([^#]*\S)?#/.test(value),
+    )
+    .map(([, name]) => `the value of ${name} in .env ends before its #; if # is part of it, put it in single quotes`);
 }

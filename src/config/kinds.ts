@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { toCidr } from './cidr.js';
-import { readCertificates } from './pem-file.js';
+import { readCertificates } from './certificate-files.js';
 import { FileUnusable } from './small-file.js';
 
 /**
@@ -44,13 +44,14 @@ export const usableFile = (use: (file: string) => unknown) =>
 /** The path of a file with PEM certificates. */
 export const certificatesFile = usableFile(readCertificates).describe('path of a PEM file');
 
-const oneLine = z
-  .string()
+/** Reading bytes that are not UTF-8 leaves a replacement character. A wrong password may lock the account. */
+const utf8 = z.string().refine((text) => !text.includes('\ufffd'), 'is not UTF-8');
+
+const oneLine = utf8
   .min(1, 'is empty')
-  // \ufeff: the byte order mark that Windows editors write
-  .refine((text) => !/[\p{Cc}\ufeff]/u.test(text), 'must not contain control characters or line ends')
-  // reading bytes that are not UTF-8 leaves a replacement character; a wrong password may lock the account
-  .refine((text) => !text.includes('\ufffd'), 'is not UTF-8');
+  .refine((text) => !/[\p{Cc}\ufeff]/u.test(text), 'must not contain control characters or line ends');
+
+export const passcode = utf8.describe('text');
 
 export const shortText = (max: number) =>
   oneLine.max(max, `must have at most ${max} characters`).describe(`text, at most ${max} characters`);

@@ -27,10 +27,10 @@ afterEach(() => {
 });
 
 describe('settings in .env', () => {
-  it('count if the environment does not set them, and only those of OpenTelemetry are added to it', async () => {
+  it('count if the environment does not set them, and only those of OpenTelemetry are added to it', () => {
     writeFileSync('.env', FILE);
     process.env['BANK_USERNAME'] = 'environment-user';
-    const { settings } = await loadSettings({ sandbox: false });
+    const { settings } = loadSettings(process.env, { sandbox: false });
     expect(settings.BANK_BASE_URL).toBe('https://from-file.bank.example');
     expect(settings.BANK_USERNAME?.read()).toBe('environment-user');
     expect(settings.BANK_PASSWORD?.read()).toBe('file-password');
@@ -41,20 +41,21 @@ describe('settings in .env', () => {
     ).toEqual(['BANK_USERNAME', 'OTEL_SERVICE_NAME']);
   });
 
-  it('count if the environment sets them to nothing', async () => {
+  it('count if the environment sets them to nothing', () => {
     writeFileSync('.env', FILE);
     process.env['BANK_USERNAME'] = process.env['OTEL_SERVICE_NAME'] = '';
-    const { settings } = await loadSettings({ sandbox: false });
+    const { settings } = loadSettings(process.env, { sandbox: false });
     expect(settings.BANK_USERNAME?.read()).toBe('file-user');
     expect(process.env['OTEL_SERVICE_NAME']).toBe('from-file');
   });
 
-  it.each([
+  it.each<[string, string | Buffer, string[]]>([
     ['a name is set twice', 'PORT=3001\nPORT=3002\n', ['PORT is set twice in .env; the last value counts']],
     ['a byte order mark precedes them', '\ufeffPORT=3002\n', []],
-  ])('%s: the last value counts', async (_name, text, expected) => {
+    ['they are in UTF-16', Buffer.from('\ufeffPORT=3002\r\n', 'utf16le'), []],
+  ])('%s: the last value counts', (_name, text, expected) => {
     writeFileSync('.env', text);
-    const { settings, warnings } = await loadSettings({ sandbox: true });
+    const { settings, warnings } = loadSettings(process.env, { sandbox: true });
     expect([settings.PORT, warnings]).toEqual([3002, expected]);
   });
 
@@ -67,23 +68,27 @@ describe('settings in .env', () => {
       'is too large (2097152 bytes, at most 1048576)',
       'mv .env old.env',
     ],
-  ])('are an error that names the working directory if the file is %s', async (_what, create, reason, example) => {
+  ])('are an error that names the working directory if the file is %s', (_what, create, reason, example) => {
     create();
-    await expect(loadSettings({ sandbox: true })).rejects.toMatchObject({
-      name: 'SettingsInvalid',
-      errors: [{ variable: '.env', problem: `in ${process.cwd()} ${reason}`, example }],
-    });
+    expect(() => loadSettings(process.env, { sandbox: true })).toThrow(
+      expect.objectContaining({
+        name: 'SettingsInvalid',
+        errors: [{ variable: '.env', problem: `in ${process.cwd()} ${reason}`, example }],
+      }),
+    );
   });
 
-  it('warnings of the file are reported with errors too', async () => {
+  it('warnings of the file are reported with errors too', () => {
     writeFileSync('.env', `${FILE}BANK_PASSWORD=hun#ter2\nPORT=abc\n`);
-    await expect(loadSettings({ sandbox: false })).rejects.toMatchObject({
-      errors: expect.arrayContaining([expect.objectContaining({ variable: 'PORT' })]),
-      warnings: [
-        expect.stringMatching(/^BANK_PASSWORD is set twice/),
-        expect.stringMatching(/BANK_PASSWORD .* single quotes/),
-      ],
-    });
+    expect(() => loadSettings(process.env, { sandbox: false })).toThrow(
+      expect.objectContaining({
+        errors: expect.arrayContaining([expect.objectContaining({ variable: 'PORT' })]),
+        warnings: [
+          expect.stringMatching(/^BANK_PASSWORD is set twice/),
+          expect.stringMatching(/BANK_PASSWORD .* single quotes/),
+        ],
+      }),
+    );
   });
 });
 

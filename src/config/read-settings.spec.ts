@@ -78,7 +78,6 @@ describe('wrong settings', () => {
       BANK_CA_FILE: join(directory, 'no-ca'),
       PORT: '70000',
       HTTPS_PROXY: 'socks5://proxy.example',
-      SNAPSHOT_STALE_MS: '1000',
       TLS_CERT_FILE: join(directory, 'no-cert'),
     };
     const errors = errorsOf({ ...wrong, BANK_PASSWORD: '', BANK_PFX_FILE: '', HOST: '0.0.0.0' });
@@ -99,10 +98,6 @@ describe('wrong settings', () => {
         'BANK_PASSWORD is missing: BANK_PASSWORD_FILE=/run/secrets/bank-password',
         'BANK_PFX_FILE (or BANK_PFX_BASE64, or BANK_CERT_FILE with BANK_KEY_FILE) is missing: BANK_PFX_FILE=/run/secrets/client.pfx',
       ],
-    ],
-    [
-      { SNAPSHOT_STALE_MS: '1000' },
-      ['SNAPSHOT_STALE_MS no longer exists: use SNAPSHOT_MAX_AGE_MS: SNAPSHOT_MAX_AGE_MS=1000'],
     ],
     [
       { BANK_PFX_BASE64: 'x', ...both },
@@ -235,12 +230,11 @@ describe('files that settings name', () => {
   });
 
   it('must be a matching certificate and key for the listener', () => {
-    const notItsKey = (path: string) => [
-      `TLS_KEY_FILE points to ${path}, which does not match TLS_CERT_FILE ${cert}, is not a PEM key, or is encrypted`,
-    ];
-    expect(problems({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key })).toEqual([]);
-    expect(problems({ TLS_CERT_FILE: cert, TLS_KEY_FILE: otherKey })).toEqual(notItsKey(otherKey));
-    expect(problems({ TLS_CERT_FILE: cert, TLS_KEY_FILE: cert })).toEqual(notItsKey(cert));
+    const keyProblems = (path: string) => problems({ TLS_CERT_FILE: cert, TLS_KEY_FILE: path });
+    expect(keyProblems(key)).toEqual([]);
+    const other = `TLS_KEY_FILE points to ${otherKey}, which does not match TLS_CERT_FILE ${cert}`;
+    expect(keyProblems(otherKey)).toEqual([other]);
+    expect(keyProblems(cert)).toEqual([expect.stringContaining('which is a certificate, and no private key')]);
     expect(problems({ TLS_CERT_FILE: cert })).toEqual([
       'TLS_KEY_FILE is missing; set TLS_CERT_FILE and TLS_KEY_FILE together',
     ]);
@@ -250,11 +244,9 @@ describe('files that settings name', () => {
     const pem = readFileSync(cert, 'utf8');
     const path = file('some.pem', pem + pem);
     expect(problems({ BANK_CA_FILE: path })).toEqual([]);
-    const wrong = `BANK_CA_FILE points to ${path}, which contains`;
     writeFileSync(path, pem + pem.slice(0, 400));
-    expect(problems({ BANK_CA_FILE: path })).toEqual([`${wrong} a PEM certificate that cannot be parsed`]);
-    writeFileSync(path, 'hello');
-    expect(problems({ BANK_CA_FILE: path })).toEqual([`${wrong} no PEM certificate`]);
+    const cutOff = `BANK_CA_FILE points to ${path}, which contains a CERTIFICATE block that is cut off; copy the file again`;
+    expect(problems({ BANK_CA_FILE: path })).toEqual([cutOff]);
   });
 
   it.each([
@@ -288,6 +280,78 @@ describe('the route', () => {
   });
 });
 
+describe('a setting that the command does not use', () => {
+  const wrong = {
+    TLS_CERT_FILE: '/nowhere/cert.pem',
+    HOST: '0.0.0.0',
+    SANDBOX_PORT: 'x',
+    SNAPSHOT_KEY_FILE: '/nowhere/key',
+  };
+
+  it.each<[ReadOptions, string[]]>([
+    [
+      { ...LIVE, command: 'serve' },
+      ['SNAPSHOT_KEY_FILE', 'TLS_CERT_FILE', 'TLS_KEY_FILE', 'ALLOWED_HOSTS', 'ALLOWED_CLIENTS'],
+    ],
+    [{ ...LIVE, command: 'doctor' }, []],
+    [{ ...SANDBOX, command: 'sandbox' }, ['SANDBOX_PORT']],
+  ])('cannot stop it: %j is stopped by %j', (options, names) => {
+    expect(named(wrong, options).sort()).toEqual(names.sort());
+  });
+
+  it('is a warning, and has its default', () => {
+    const { settings, warnings } = readSettings({ ...BANK, ...wrong }, { ...LIVE, command: 'doctor' });
+    expect(settings).toMatchObject({ TLS_CERT_FILE: undefined, SANDBOX_PORT: 8443 });
+    expect(warnings).toEqual([
+      'SNAPSHOT_KEY_FILE points to /nowhere/key, which does not exist; it is not used here',
+      'TLS_CERT_FILE points to /nowhere/cert.pem, which does not exist; it is not used here',
+      'SANDBOX_PORT must be a whole number from 0 to 65535; it is not used here',
+    ]);
+  });
+});
+
+describe('texts of Windows and Docker', () => {
+  it.each<[string, Buffer]>([
+    ['a byte order mark', Buffer.from('\ufeffpässwörd\r\n')],
+    ['UTF-16', Buffer.from('\ufeffpässwörd\r\n', 'utf16le')],
+    ['UTF-16, big endian', Buffer.from('\ufeffpässwörd\r\n', 'utf16le').swap16()],
+    ['UTF-16 without a mark', Buffer.from('pässwörd\r\n', 'utf16le')],
+  ])('a secret in a file with %s is read', (_form, content) => {
+    const path = file('secret', content);
+    const env = {
+      BANK_PASSWORD: '',
+      BANK_PASSWORD_FILE: path,
+      BANK_PFX_PASSCODE_FILE: path,
+      BANK_USERNAME: '\ufeffm2m-user',
+    };
+    const { BANK_PASSWORD, BANK_PFX_PASSCODE, BANK_USERNAME } = read(env);
+    expect([BANK_PASSWORD, BANK_PFX_PASSCODE].map((each) => each?.read())).toEqual(['pässwörd', 'pässwörd']);
+    expect(BANK_USERNAME?.read()).toBe('m2m-user');
+  });
+
+  it('only one line end is dropped', () => {
+    expect(problems({ BANK_PASSWORD: '', BANK_PASSWORD_FILE: file('secret', 'a\n\n') })).toEqual([
+      expect.stringContaining('must not contain control characters or line ends'),
+    ]);
+  });
+
+  it.each(['"hunter2"', "'hunter2'"])('a secret in quotes is warned about, without its value: %s', (text) => {
+    const quoted = { BANK_PASSWORD: text, BANK_PFX_PASSCODE_FILE: file('secret', text) };
+    const { warnings } = readSettings({ ...BANK, ...quoted }, LIVE);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^the value of BANK_PASSWORD begins and ends with a quote/),
+      expect.stringMatching(/^the value of BANK_PFX_PASSCODE_FILE begins/),
+    ]);
+    expect(String(warnings)).not.toContain('hunter2');
+    expect(readSettings({ ...BANK, BANK_PASSWORD: `${text}x` }, LIVE).warnings).toEqual([]);
+  });
+
+  it('the bytes of a PFX may be where its base64 text should', () => {
+    const path = file('binary.pfx', Buffer.from('3082fffe', 'hex'));
+    expect(problems({ BANK_PFX_FILE: '', BANK_PFX_BASE64_FILE: path })).toEqual([]);
+  });
+});
+
 describe('with --sandbox', () => {
   it('needs no setting, allows dev servers, and uses free ports', () => {
     const { settings, warnings } = readSettings({}, SANDBOX);
@@ -299,7 +363,7 @@ describe('with --sandbox', () => {
       CORS_ORIGINS: ['http://localhost:*', 'http://127.0.0.1:*'],
     });
     expect(readSettings({ SANDBOX_PORT: '9443' }, SANDBOX).settings.SANDBOX_PORT).toBe(9443);
-    expect(readSettings({}, { ...SANDBOX, sandboxAlone: true }).settings).toMatchObject({
+    expect(readSettings({}, { ...SANDBOX, command: 'sandbox' }).settings).toMatchObject({
       SANDBOX_PORT: 8443,
       SANDBOX_CONTROL_PORT: 8444,
     });
@@ -315,6 +379,15 @@ describe('with --sandbox', () => {
     expect(named({ PORT: 'abc' }, SANDBOX)).toEqual(['PORT']);
   });
 
+  it('uses settings that are only shown', () => {
+    const shown = {
+      BANK_SUPPORT: '+45 70 10 00 00',
+      BANK_STATUS_PAGE: 'https://status.bank.example/',
+      EGRESS_PUBLIC_ADDRESS: '203.0.113.7',
+    };
+    expect(readSettings(shown, SANDBOX)).toMatchObject({ settings: shown, warnings: [] });
+  });
+
   it('calls the bank directly even if a proxy or an address is set, valid or not', () => {
     const env = { EGRESS_PROXY_URL: 'ftp://own:1', https_proxy: 'socks5://x', EGRESS_LOCAL_ADDRESS: '192.0.2.10' };
     const { EGRESS_PROXY_URL, EGRESS_LOCAL_ADDRESS } = read(env, SANDBOX);
@@ -328,14 +401,32 @@ describe('in production', () => {
   it('a bank with other flags is allowed, and so is the command sandbox', () => {
     const env = { ...production, NODE_OPTIONS: '--enable-source-maps --tls-cipher-list=HIGH', NODE_DEBUG: '' };
     expect(errorsOf(env, { ...LIVE, nodeFlags: ['--disable-sigusr1'] })).toEqual([]);
-    expect(errorsOf(production, { sandbox: true, sandboxAlone: true })).toEqual([]);
+    expect(errorsOf(production, { sandbox: true, command: 'sandbox' })).toEqual([]);
   });
 
   it.each<[string, string, Env, ReadOptions]>([
     ['NODE_ENV', '--sandbox', {}, SANDBOX],
     ['NODE_ENV', 'an open inspector', {}, { ...LIVE, inspectorUrl: 'ws://127.0.0.1:9229/some-id' }],
-    ['NODE_ENV', '--tls-keylog', {}, { ...LIVE, nodeFlags: ['--tls-keylog', '/tmp/keys'] }],
-    ['NODE_ENV', '--tls-keylog', { NODE_OPTIONS: '--tls_keylog=/tmp/keys' }, LIVE],
+    ...[
+      '--tls-keylog=/tmp/keys',
+      '--trace-tls',
+      '--heapsnapshot-signal=SIGUSR2',
+      '--heapsnapshot-near-heap-limit=1',
+      '--heap-prof',
+      '--cpu-prof',
+      '--report-on-signal',
+      '--report-uncaught-exception',
+      '--inspect=0',
+      '--inspect-brk',
+    ].flatMap((flag): [string, string, Env, ReadOptions][] => [
+      ['NODE_ENV', flag.split('=')[0] ?? '', {}, { ...LIVE, nodeFlags: [flag] }],
+      [
+        'NODE_ENV',
+        flag.split('=')[0] ?? '',
+        { NODE_OPTIONS: `--enable-source-maps "${flag.replaceAll('-', '_').replace('__', '--')}"` },
+        LIVE,
+      ],
+    ]),
     ['NODE_DEBUG', 'secrets', { NODE_DEBUG: 'tls,http' }, LIVE],
     ['NODE_TLS_REJECT_UNAUTHORIZED', 'any server', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, LIVE],
   ])('%s forbids %s, which is allowed elsewhere', (variable, word, env, options) => {

@@ -2,7 +2,14 @@ import type { z } from 'zod';
 import { checkProduction, crossCheck, type Runtime } from './cross-checks.js';
 import type { SecretSource } from './kinds.js';
 import { SettingsInvalid, toError, withOtherExample, type SettingsError } from './settings-error.js';
-import { describeSetting, SETTING_NAMES, settingsSchema, type SettingName } from './settings-schema.js';
+import {
+  describeSetting,
+  SETTING_NAMES,
+  settingsSchema,
+  usedNames,
+  type Command,
+  type SettingName,
+} from './settings-schema.js';
 import type { Settings, SettingsWithoutBank, Values } from './settings.js';
 import { FileUnusable, readSecretFile, readSmallFile } from './small-file.js';
 import { ignoredNames, unknownNames } from './warnings.js';
@@ -10,8 +17,8 @@ import { ignoredNames, unknownNames } from './warnings.js';
 export interface ReadOptions extends Runtime {
   /** The sandbox is the bank. */
   readonly sandbox: boolean;
-  /** The sandbox bank runs alone, as it may in production. */
-  readonly sandboxAlone?: boolean;
+  /** Default: `serve`. Settings that it does not use cannot stop its start. */
+  readonly command?: Command;
   /** Warnings of what was read before, reported with the others. */
   readonly warnings?: readonly string[];
 }
@@ -46,19 +53,29 @@ export function readSettings(
 ): SettingsRead<Settings>;
 export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): SettingsRead;
 export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): SettingsRead {
-  const { sandbox, sandboxAlone = false } = options;
-  const embedded = sandbox && !sandboxAlone;
+  const { sandbox, command = 'serve' } = options;
+  const embedded = sandbox && command !== 'sandbox';
   const ignored = sandbox ? ignoredNames(given) : [];
-  const used = Object.entries(given).filter(([name, text]) => text && !ignored.includes(name));
-  const env: NodeJS.ProcessEnv = { ...(embedded && FREE_PORTS), ...Object.fromEntries(used) };
+  const set = Object.entries(given).filter(([name, text]) => text && !ignored.includes(name));
+  const env: NodeJS.ProcessEnv = { ...(embedded && FREE_PORTS), ...Object.fromEntries(set) };
   const warnings = [...unknownNames(given), ...(options.warnings ?? [])];
   if (ignored.length > 0 && embedded) warnings.push(`--sandbox ignores these settings: ${ignored.join(', ')}`);
+  if (env['SNAPSHOT_FILE'] && (env['REDIS_URL'] || env['REDIS_URL_FILE'])) {
+    warnings.push('SNAPSHOT_FILE is not used with REDIS_URL; remove one of them');
+  }
 
-  const read = SETTING_NAMES.map((name) => [name, readValue(env, name, sandbox)] as const);
-  const values: Partial<Values> = Object.fromEntries(read.map(([name, { value }]) => [name, value]));
+  const used = usedNames(command, sandbox);
+  const read = SETTING_NAMES.map((name) => ({ name, ...readValue(env, name, sandbox) }));
+  warnings.push(...read.flatMap(({ warning }) => warning ?? []));
+  for (const { name, error } of read) {
+    if (error && !used.has(name)) warnings.push(`${error.variable} ${error.problem}; it is not used here`);
+  }
+  const values: Partial<Values> = Object.fromEntries(
+    read.map(({ name, value, error }) => [name, error ? toDefault(name) : value]),
+  );
   const errors = [
-    ...read.flatMap(([, { error }]) => error ?? []),
-    ...crossCheck(env, values, sandbox),
+    ...read.flatMap(({ name, error }) => (error && used.has(name) ? error : [])),
+    ...crossCheck(env, values, { command, sandbox }),
     ...checkProduction(env, options, embedded),
   ];
   if (errors.length > 0) throw new SettingsInvalid([...errors, ...checkCertificateFiles(values)], warnings);
@@ -80,7 +97,11 @@ export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): Se
 interface ValueRead {
   readonly value?: unknown;
   readonly error?: SettingsError;
+  readonly warning?: string;
 }
+
+/** The default of a setting; undefined where it has none. */
+const toDefault = (name: SettingName): unknown => settingsSchema.shape[name].safeParse(undefined).data;
 
 /** The value of one setting; undefined where it is not set and has no default. */
 function readValue(env: NodeJS.ProcessEnv, name: SettingName, sandbox: boolean): ValueRead {
@@ -88,15 +109,18 @@ function readValue(env: NodeJS.ProcessEnv, name: SettingName, sandbox: boolean):
   const file = `${name}_FILE`;
   const variables = [name, ...(secret ? [file] : []), ...(sandbox ? [] : inherits)];
   const [variable = name, other] = variables.filter((each) => env[each]);
-  const text = env[variable];
+  const text = env[variable]?.replace(/^\ufeff/, '');
   const refuse = (problem: string) => ({ error: withOtherExample({ ...toError(name, problem), variable }, text) });
   if (other === file) return refuse(`is set twice, as ${name} and as ${file}; keep one`);
   if (required && text === undefined) return sandbox ? {} : refuse('is missing');
   try {
     const source = variable === file && text ? fileSecret(name, text) : null;
-    const { data, error } = settingsSchema.shape[name].safeParse(source ? source.read() : text);
+    const given = source ? source.read() : text;
+    const { data, error } = settingsSchema.shape[name].safeParse(given);
     if (error) return refuse(toProblem(error) + (inherits.includes(variable) ? ` (${name} overrides it)` : ''));
-    return { value: source && isSource(data) ? source : data };
+    const quoted = secret && given !== undefined && /^(["'`]).*\1$/s.test(given);
+    const warning = `the value of ${variable} begins and ends with a quote, which is sent as part of it; leave the quotes out if they are not (docker run --env-file keeps them)`;
+    return { value: source && isSource(data) ? source : data, ...(quoted && { warning }) };
   } catch (error) {
     if (error instanceof FileUnusable) return refuse(error.problem);
     throw error;

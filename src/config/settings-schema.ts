@@ -56,7 +56,7 @@ const bank = {
     example: 'MIIKPAIBAzCC...',
     secret: true,
   }),
-  BANK_PFX_PASSCODE: withDefault(kinds.secret(kinds.anyText('text')), '', {
+  BANK_PFX_PASSCODE: withDefault(kinds.secret(kinds.passcode), '', {
     meaning: 'Passcode of the PFX.',
     example: "'a passcode'",
     unset: 'empty',
@@ -70,7 +70,7 @@ const bank = {
     meaning: 'The private key of `BANK_CERT_FILE`.',
     example: '/run/secrets/client-key.pem',
   }),
-  BANK_KEY_PASSPHRASE: withDefault(kinds.secret(kinds.anyText('text')), '', {
+  BANK_KEY_PASSPHRASE: withDefault(kinds.secret(kinds.passcode), '', {
     meaning: 'Passphrase of `BANK_KEY_FILE`, if it is encrypted.',
     example: "'a passphrase'",
     unset: 'empty',
@@ -312,14 +312,6 @@ export type SettingName = keyof typeof settingsSchema.shape;
 
 export const SETTING_NAMES = Object.keys(settingsSchema.shape) as SettingName[];
 
-/** The former name of SNAPSHOT_MAX_AGE_MS. */
-export const OLD_NAME = 'SNAPSHOT_STALE_MS';
-
-/** Settings of earlier versions, and what to do instead. */
-export const REMOVED: Readonly<Record<string, string>> = {
-  MAX_EVENT_STREAMS: 'pages poll instead; remove it',
-};
-
 export function describeSetting(name: SettingName) {
   const schema: z.ZodType = settingsSchema.shape[name];
   const about = schema.meta() as unknown as About;
@@ -336,8 +328,24 @@ export function describeSetting(name: SettingName) {
   };
 }
 
+export type Command = 'serve' | 'doctor' | 'sandbox';
+
+const namesOf = (...groups: object[]) => Object.keys(Object.assign({}, ...groups)) as SettingName[];
+
 /** The settings that the sandbox replaces. */
-export const BANK_NAMES = Object.keys({ ...bank, ...egress }).filter((name) => !ONLY_SHOWN.has(name)) as SettingName[];
+export const BANK_NAMES = namesOf(bank, egress).filter((name) => !ONLY_SHOWN.has(name));
+
+const USED: Readonly<Record<Command, readonly SettingName[]>> = {
+  serve: namesOf(bank, calls, egress, freshness, sharing, http, program),
+  doctor: namesOf(bank, calls, egress, freshness, sharing).filter((name) => !/^SNAPSHOT_(KEY_)?FILE$/.test(name)),
+  sandbox: [],
+};
+
+/** The settings that a command uses. Others cannot stop its start. */
+export function usedNames(command: Command, withSandbox: boolean): ReadonlySet<SettingName> {
+  const used = USED[command].filter((name) => !(withSandbox && BANK_NAMES.includes(name)));
+  return new Set([...used, ...(withSandbox ? namesOf(sandbox) : [])]);
+}
 
 export const SECRET_NAMES = SETTING_NAMES.filter((name) => describeSetting(name).secret);
 

@@ -16,12 +16,6 @@ it.each([
   ]);
 });
 
-it('a setting of an earlier version is reported as removed, without a similar name', () => {
-  expect(unknownNames({ MAX_EVENT_STREAMS: '5' })).toEqual([
-    'MAX_EVENT_STREAMS no longer exists and is ignored: pages poll instead; remove it',
-  ]);
-});
-
 it.each(['PATH', 'HOSTNAME', 'NODE_ENV', 'HTTPS_PROXY', 'TLSCERT', 'KUBERNETES_PORT', 'REDIS_SERVICE_PORT'])(
   '%s causes no warning, because it belongs to another program',
   (name) => {

@@ -1,16 +1,14 @@
 import { closest, distance } from 'fastest-levenshtein';
-import { BANK_NAMES, KNOWN_NAMES, OLD_NAME, REMOVED, SECRET_NAMES } from './settings-schema.js';
+import { BANK_NAMES, KNOWN_NAMES, SECRET_NAMES } from './settings-schema.js';
 
 const PREFIXES = [...new Set(KNOWN_NAMES.flatMap((name) => /^[A-Z]+_/.exec(name) ?? []))];
 const MIN_OPEN_FILES = 256;
 
-/** Warns of removed settings, and of unknown variables with one of our prefixes, with the nearest setting. */
+/** Warns of unknown variables with one of our prefixes, with the nearest setting. */
 export function unknownNames(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env).flatMap((name) => {
-    const instead = Object.hasOwn(REMOVED, name) ? REMOVED[name] : undefined;
-    if (instead !== undefined) return [`${name} no longer exists and is ignored: ${instead}`];
     const prefix = PREFIXES.find((each) => name.startsWith(each));
-    if (prefix === undefined || KNOWN_NAMES.includes(name) || name === OLD_NAME) return [];
+    if (prefix === undefined || KNOWN_NAMES.includes(name)) return [];
     const nearest = closest(name, [...KNOWN_NAMES]);
     // Kubernetes sets REDIS_PORT and the like for a service of that name
     if (prefix === 'REDIS_' && distance(name, nearest) > 2) return [];

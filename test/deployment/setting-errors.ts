@@ -6,7 +6,7 @@ import { KNOWN_NAMES } from '../../src/config/settings-schema.js';
 export function settingErrors(environment: Readonly<Record<string, string>>, sandbox = false): string[] {
   const unknown = Object.keys(environment).filter((name) => !KNOWN_NAMES.includes(name));
   try {
-    readSettings(environment, { sandbox, sandboxAlone: sandbox });
+    readSettings(environment, { sandbox, command: sandbox ? 'sandbox' : 'serve' });
     return unknown;
   } catch (error) {
     if (!(error instanceof SettingsInvalid)) throw error;
