@@ -186,7 +186,10 @@ function createRedisClient({ REDIS_URL, REDIS_CA_FILE: caFile }: RedisSettings, 
   };
   const client = createClient({
     url,
-    socket: url.startsWith('rediss:') && caFile ? { ...limits, tls: true, ca: readCertificates(caFile).pem, allowPartialTrustChain: true } : limits,
+    socket:
+      url.startsWith('rediss:') && caFile
+        ? { ...limits, tls: true, ca: readCertificates(caFile).pem, allowPartialTrustChain: true }
+        : limits,
     disableOfflineQueue: true,
     pingInterval: 300,
     // an ACL may refuse it
