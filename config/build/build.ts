@@ -130,7 +130,7 @@ async function buildDocumentFiles(directory: string): Promise<void> {
   });
 }
 
-/** The typed client as a package, which the gateway serves so that web apps can install it by its address. */
+/** The typed client as a package, which the gateway serves. */
 function packClient(directory: string): void {
   mkdirSync(directory);
   const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'client'];

@@ -110,7 +110,8 @@ function greeting(url: string): string {
   health     ${url}/health
 
   in a page  await (await fetch('${url}/api/v1/accounts?pageSize=5')).json()
-  with Vite  server: { proxy: { '/api': '${url}' } }
+  in an app  npm pack ${url}/client/accounts-gateway-client-${VERSION}.tgz && npm install ./accounts-gateway-client-${VERSION}.tgz
+             ${url}/docs/guide/web-apps has the App.tsx for it
 
   Press Ctrl+C to stop
 `;

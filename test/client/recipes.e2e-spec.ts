@@ -1,7 +1,7 @@
-import { execFile, spawn } from 'node:child_process';
-import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request as requestPlain, type IncomingMessage, type ServerResponse } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -12,7 +12,7 @@ import type { ControlPatch } from '../../src/sandbox/control/control-patch.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { openWindow, startBrowser, startClientPages } from '../support/client-pages.js';
 import { onClose, temporaryDirectory } from '../support/closing.js';
-import { readDocument, ROOT } from '../support/documents.js';
+import { read, readDocument, ROOT } from '../support/documents.js';
 import { get, startGateway, type Gateway } from '../support/gateway.js';
 import { start } from '../support/sandbox.js';
 import { accepts, closedPort, startWebServer } from '../support/servers.js';
@@ -40,13 +40,15 @@ let bank: Sandbox;
 let gateway: Gateway;
 /** The same for each gateway of this file: programs and pages that call one go on with the next. */
 let port: number;
-/** The origin of the example, which calls the gateway from another one. */
+/** The origin of the example, which calls the gateway from another one, and the port of the Vite app, whose first page does too. */
 let example: string;
+let vitePort: number;
 /** An app with the client in it, as printed. */
 let app: string;
 
 beforeAll(async () => {
   [bank, port, example] = [await start({ SANDBOX_ACCOUNTS: 40 }), await closedPort(), await startClientPages()];
+  vitePort = await closedPort();
   app = temporaryDirectory();
   await serve();
   await install();
@@ -60,7 +62,7 @@ async function serve(maxAgeMs = 8000): Promise<void> {
     PORT: String(port),
     SNAPSHOT_FRESH_MS: '500',
     SNAPSHOT_MAX_AGE_MS: String(maxAgeMs),
-    CORS_ORIGINS: example,
+    CORS_ORIGINS: `${example},http://127.0.0.1:${vitePort}`,
   });
   await gateway.get('/api/v1/accounts');
 }
@@ -97,12 +99,7 @@ it('the client is a file of the app: npm ci gets it without a gateway', async ()
 
 /** Starts a program in a directory of its own with the modules of the app, until this port accepts. */
 async function startInApp(files: Record<string, string>, args: string[], on: number, env = {}): Promise<void> {
-  const directory = temporaryDirectory();
-  cpSync(join(app, 'node_modules'), join(directory, 'node_modules'), { recursive: true });
-  for (const name of ['vite', 'preact'])
-    symlinkSync(join(ROOT, 'node_modules', name), join(directory, 'node_modules', name));
-  writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+  const directory = createApp(files);
   const child = spawn(process.execPath, args, {
     cwd: directory,
     env: { ...process.env, ...env },
@@ -115,6 +112,49 @@ async function startInApp(files: Record<string, string>, args: string[], on: num
   });
   await until(() => accepts(on));
 }
+
+/** A directory with these files, the client and the packages of the recipes. */
+function createApp(files: Record<string, string>): string {
+  const directory = temporaryDirectory();
+  cpSync(join(app, 'node_modules'), join(directory, 'node_modules'), { recursive: true });
+  for (const name of PACKAGES) {
+    mkdirSync(dirname(join(directory, 'node_modules', name)), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules', name), join(directory, 'node_modules', name));
+  }
+  writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+  return directory;
+}
+
+/** The recipes for pages, as printed, in one app with a page for each. */
+function recipeFiles(): Record<string, string> {
+  const [, app = '', calls = ''] = codeUnder('The first minute');
+  const [config = '', index = '', main = ''] = codeUnder('A live page with Vite');
+  const [accountsQuery = '', useAccounts = ''] = codeUnder('Components: React, TanStack Query, Vue');
+  const pageOf = (script: string) => replace(replace(index, '/main.ts', script), '<p role="status">Loading …</p>', '');
+  return {
+    'tsconfig.json': JSON.stringify(TSCONFIG),
+    'vite.config.ts': replace(config, GATEWAY, gateway.url),
+    'index.html': index,
+    'main.ts': main,
+    'App.tsx': replace(app, GATEWAY, gateway.url),
+    'react.tsx': REACT_MAIN,
+    'react.html': pageOf('/react.tsx'),
+    'accounts-query.ts': accountsQuery,
+    'tanstack.tsx': TANSTACK_MAIN,
+    'tanstack.html': pageOf('/tanstack.tsx'),
+    'use-accounts.ts': useAccounts,
+    'vue.ts': VUE_MAIN,
+    'vue.html': pageOf('/vue.ts'),
+    'calls.ts': `import { createClient } from 'accounts-gateway-client';\nconst gateway = createClient({ baseUrl: '' });\n${calls}`,
+  };
+}
+
+it('the recipes for pages compile in strict mode, as printed', async () => {
+  const args = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', '.'];
+  const { stdout } = spawnSync(process.execPath, args, { cwd: createApp(recipeFiles()), encoding: 'utf8' });
+  expect(stdout).toBe('');
+});
 
 /** The server of the recipe. Returns its address. */
 async function startServer(): Promise<string> {
@@ -179,7 +219,7 @@ suite('the pages of the recipes', () => {
   let context: BrowserContext;
   /** What the proxy before the page without a client answers; null: what the gateway answers. */
   let between: { readonly status: number; readonly html: string } | null = null;
-  let pages: Record<'vite' | 'react' | 'plain' | 'server' | 'example', Page>;
+  let pages: Record<'vite' | 'react' | 'tanstack' | 'vue' | 'plain' | 'server' | 'example', Page>;
 
   beforeAll(async () => {
     const [vite, plain, server] = [await startVite(), await startPlain(), await startServer()];
@@ -195,6 +235,8 @@ suite('the pages of the recipes', () => {
     pages = {
       vite: await open(vite),
       react: await open(`${vite}/react.html`),
+      tanstack: await open(`${vite}/tanstack.html`),
+      vue: await open(`${vite}/vue.html`),
       plain: await open(plain),
       server: await open(server),
       example: await open(`${example}/client/example/?gateway=${gateway.url}`),
@@ -206,28 +248,16 @@ suite('the pages of the recipes', () => {
   });
   afterAll(() => browser.close());
 
-  /** The recipe behind a dev server. React is Preact, which has the same hooks. */
   async function startVite(): Promise<string> {
-    const [config = '', index = '', main = ''] = codeUnder('A live page with Vite');
-    const [react = ''] = codeUnder('React');
-    const own = await closedPort();
-    const files = {
-      'vite.config.ts': replace(config, GATEWAY, gateway.url),
-      'index.html': index,
-      'main.ts': main,
-      'react.html': replace(index, '/main.ts', '/react.tsx'),
-      'react.tsx': `${REACT_HEAD}${react}render(<Accounts />, document.querySelector('ul'));`,
-      'test.config.ts': TEST_CONFIG,
-    };
-    const args = ['--config', 'test.config.ts', '--host', '127.0.0.1', '--port', String(own), '--strictPort'];
-    await startInApp(files, ['node_modules/vite/bin/vite.js', ...args], own);
-    return `http://127.0.0.1:${own}`;
+    const args = ['--host', '127.0.0.1', '--port', String(vitePort), '--strictPort', '--logLevel', 'silent'];
+    await startInApp(recipeFiles(), ['node_modules/vite/bin/vite.js', ...args], vitePort);
+    return `http://127.0.0.1:${vitePort}`;
   }
 
   /** The recipe without a client, behind a reverse proxy. */
   function startPlain(): Promise<string> {
     const [, index = ''] = codeUnder('A live page with Vite');
-    const [main = ''] = codeUnder('Without the client');
+    const main = read('client/example/without-client.js');
     return startWebServer((request, response) => {
       const send = (type: string, text: string) => response.writeHead(200, { 'content-type': type }).end(text);
       if (request.url === '/') return void send('text/html', replace(index, '/main.ts', '/main.js'));
@@ -310,7 +340,7 @@ suite('the pages of the recipes', () => {
   });
 
   it('behind a proxy without a gateway: the page shows that; an HTML answer is an error, with the age of the amounts', async () => {
-    const behindProxy = [pages.vite, pages.react, pages.plain];
+    const behindProxy = [pages.vite, pages.tanstack, pages.vue, pages.plain];
     const allSee = (condition: string) => Promise.all(behindProxy.map((page) => sees(page, condition)));
     const notRunning = 'text.includes("the gateway is not running")';
     // from here on the amounts outlast the test: each page has seen the end of the gateway whose amounts do not
@@ -356,25 +386,75 @@ const SAMPLE = `
   globalThis.sample = sample;
   setInterval(() => samples.push(sample()), 50);`;
 
-const REACT_HEAD = `
-import { useEffect, useState } from 'react';
-import { render } from 'preact';
-import { createClient, formatAmount, type AccountList, type AccountQuery, type GatewayProblem } from 'accounts-gateway-client';
+const PACKAGES = [
+  'vite',
+  'react',
+  'react-dom',
+  '@tanstack/react-query',
+  'vue',
+  '@types/react',
+  '@types/react-dom',
+  'csstype',
+];
 
-document.querySelector('p')!.remove();
-const gateway = createClient({ baseUrl: '', clientName: 'react' });
-const Account = ({ account: { balances } }) => <li>{formatAmount(balances[0]?.current ?? null, 'EUR')}</li>;
+const TSCONFIG = {
+  compilerOptions: {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    target: 'es2022',
+    lib: ['es2022', 'dom', 'dom.iterable'],
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    jsx: 'react-jsx',
+    types: ['react', 'react-dom'],
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
+  },
+  exclude: ['vite.config.ts'],
+};
 
+/** As `npm create vite` writes it. */
+const REACT_MAIN = `
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import App from './App.tsx';
+
+createRoot(document.querySelector('ul')!).render(<StrictMode><App /></StrictMode>);
 `;
 
-const TEST_CONFIG = `
-import { mergeConfig } from 'vite';
-import printed from './vite.config.ts';
+const TANSTACK_MAIN = `
+import { createRoot } from 'react-dom/client';
+import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
+import { createClient, formatAmount } from 'accounts-gateway-client';
+import { accountsQuery } from './accounts-query.ts';
 
-const alias = {
-  'react/jsx-dev-runtime': 'preact/jsx-dev-runtime',
-  'react/jsx-runtime': 'preact/jsx-runtime',
-  react: 'preact/compat',
-};
-export default mergeConfig(printed, { resolve: { alias } });
+const gateway = createClient({ baseUrl: '', clientName: 'tanstack' });
+function Accounts() {
+  const { data: { data, asOf, status, error } = {} } = useQuery(accountsQuery(gateway, { currency: 'EUR' }));
+  return <>
+    {error && <p>{error.message}</p>}
+    {asOf && status !== 'current' && <p>As of {new Date(asOf).toLocaleTimeString()}</p>}
+    {data?.accounts.map(({ id, balances }) => <li key={id}>{formatAmount(balances[0]?.current ?? null)}</li>)}
+  </>;
+}
+createRoot(document.querySelector('ul')!).render(<QueryClientProvider client={new QueryClient()}><Accounts /></QueryClientProvider>);
+`;
+
+const VUE_MAIN = `
+import { createApp, h } from 'vue';
+import { formatAmount } from 'accounts-gateway-client';
+import { useAccounts } from './use-accounts.ts';
+
+createApp({
+  setup() {
+    const state = useAccounts({ currency: 'EUR' });
+    return () => {
+      const { data, asOf, status, error } = state.value;
+      const age = asOf && status !== 'current' ? 'As of ' + new Date(asOf).toLocaleTimeString() : '';
+      const rows = data?.accounts.map(({ balances }) => h('li', formatAmount(balances[0]?.current ?? null)));
+      return [h('p', age), h('p', error?.message ?? ''), rows];
+    };
+  },
+}).mount('ul');
 `;

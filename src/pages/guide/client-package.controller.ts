@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { readBuiltFiles } from '../../config/built-file.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 
-/** The typed client as a package, so that web apps install the version of this gateway: `npm install <address>`. */
+/** The typed client of this version as a package, for a file in the repository of a web app (client/README.md#install). */
 @ApiExcludeController()
 @Controller('client')
 export class ClientPackageController {

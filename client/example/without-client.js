@@ -1,0 +1,62 @@
+// The page of docs/web-apps.md#a-live-page-with-vite without the client and without a build step. It survives 502 and 503, no network,
+// and the HTML page of a proxy in between.
+const [notice, list] = document.querySelectorAll('p, ul');
+let etag, asOf, lifeMs;
+let end = Infinity;
+
+async function poll() {
+  let seconds = 5;
+  const askedAt = Date.now();
+  try {
+    // without max-stale, a browser adds no-cache to a call with an ETag, and each one asks the bank
+    const headers = { 'Cache-Control': 'max-stale', ...(etag && { 'If-None-Match': etag }) };
+    const signal = AbortSignal.timeout(20_000);
+    const response = await fetch('/api/v1/accounts?currency=EUR', { headers, signal, cache: 'no-store' });
+    seconds = Number(response.headers.get('Retry-After')) || seconds;
+    if (response.status === 304 && !etag) return poll(); // expired meanwhile
+    if (response.status === 200) show(await response.json());
+    else if (response.status !== 304) throw await toError(response);
+    etag = response.headers.get('ETag') ?? etag;
+    asOf = response.headers.get('Snapshot-As-Of'); // after a 304 this counts, not the body
+    // Age is in whole seconds, and the look below comes up to half a second late
+    end = askedAt + lifeMs - (Number(response.headers.get('Age')) + 2) * 1000;
+    notice.textContent = response.headers.get('Snapshot-Stale') === 'true' ? toAge() : '';
+    seconds = Math.max(1, Number(/max-age=(\d+)/.exec(response.headers.get('Cache-Control'))?.[1] ?? 5));
+    expire(); // a copy may come in its last second
+  } catch (error) {
+    if (error.code === 'access-not-granted') clear();
+    notice.textContent = `${etag ? toAge() : ''}${error.message}`;
+  }
+  setTimeout(poll, seconds * 1000);
+}
+
+function show({ accounts, snapshot }) {
+  lifeMs = Date.parse(snapshot.expiresAt) - Date.parse(snapshot.asOf);
+  list.replaceChildren(...accounts.map(toRow));
+}
+
+function toRow({ name, balances }) {
+  const row = document.createElement('li');
+  row.textContent = `${name}: ${balances.map(({ current, currency }) => `${current ?? '–'} ${currency}`).join(', ')}`;
+  return row;
+}
+
+async function toError(response) {
+  const { code, title } = await response.json().catch(() => ({}));
+  const message = code ? `${title} (${code})` : `Status ${response.status}: a proxy, or the gateway is not running`;
+  return Object.assign(new Error(message), { code });
+}
+
+const toAge = () => `As of ${new Date(asOf).toLocaleTimeString()}. `;
+
+function clear() {
+  list.replaceChildren();
+  etag = undefined;
+  end = Infinity;
+  notice.textContent = 'The balances have expired.';
+}
+
+const expire = () => Date.now() > end && clear();
+
+setInterval(expire, 500);
+poll();
