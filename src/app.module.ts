@@ -95,9 +95,10 @@ export class AppModule {
     this.snapshots.probe()?.catch(() => undefined);
   }
 
-  /** Reloads certificates and credentials, and ends any back-off. */
+  /** Reloads certificates and credentials, ends any back-off, and forgets connections and what was learned about the bank. */
   reload(): void {
     this.snapshots.reload();
+    this.identities.current.egress.forget();
     void this.identities.reload();
     this.listenerCertificate?.reload();
   }

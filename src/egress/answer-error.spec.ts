@@ -1,32 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { toAnswerError, toRetryAfterMs } from './answer-error.js';
-
-const NOW = Date.UTC(2026, 10, 21, 8, 0, 0);
+import { toAnswerError } from './answer-error.js';
 
 const answer = (status: number, body: Buffer | string = '', retryAfter: string | null = null) => ({
   status,
   retryAfter,
   body: Buffer.from(body as string),
-});
-
-describe('a Retry-After', () => {
-  it.each([
-    ['0', 0],
-    ['7', 7000],
-    [' 120 ', 120_000],
-    ['1000000000', 1e12],
-    ['Sat, 21 Nov 2026 08:02:00 GMT', 120_000],
-    ['Sat, 21 Nov 2026 07:00:00 GMT', 0],
-  ])('%j is %i ms', (header, ms) => {
-    expect(toRetryAfterMs(header, NOW)).toBe(ms);
-  });
-
-  it.each([null, '', 'soon', '-5', '1.5', '1e3', '5 s', '5, 6', '2026-11-21', 'Foo, 99 Bar 2026', '٣'])(
-    '%j has no effect',
-    (header) => {
-      expect(toRetryAfterMs(header, NOW)).toBeUndefined();
-    },
-  );
 });
 
 describe('a response', () => {
@@ -37,6 +15,7 @@ describe('a response', () => {
   });
 
   it.each([
+    [both, 408, 'bank-error', 'bank', 503],
     [both, 429, 'bank-rate-limited', 'bank', 503],
     [both, 500, 'bank-error', 'bank', 503],
     [both, 503, 'bank-error', 'bank', 503],
@@ -84,11 +63,50 @@ describe('a response', () => {
     }
   });
 
-  it.each(both)('of 400 from the %s is a rejected certificate if its page says so, and only then', (target) => {
-    const codeOf = (status: number, body: string) => toAnswerError(answer(status, body), target)?.code;
-    const page = '<html>\r\n<head><title>400 The SSL certificate error</title></head>';
-    expect([codeOf(400, page), codeOf(400, `\n${page}`)]).toEqual(Array(2).fill('certificate-rejected'));
-    const others = [codeOf(403, page), codeOf(400, '<html>Blocked'), codeOf(400, '{"a":"The SSL certificate error"}')];
-    expect(others).not.toContain('certificate-rejected');
+  /** Pages of real servers, shortened. */
+  const PAGES = [
+    ['nginx', 400, '<html>\r\n<head><title>400 The SSL certificate error</title></head>'],
+    ['nginx', 400, '<html><head><title>400 No required SSL certificate was sent</title></head>'],
+    ['nginx', 495, ''],
+    ['nginx', 496, '<html>'],
+    ['Apache', 403, '<p>You do not have permission. Reason: Cannot perform Post-Handshake Authentication.<br /></p>'],
+    ['IIS', 403, '<style>p{}</style><h2>403.7 - Forbidden: <i>Client</i>&nbsp;certificate required</h2>'],
+    ['IIS', 403, '<h3>HTTP Error 403.16: the client certificate is not trusted or is invalid</h3>'],
+    ['haproxy', 403, 'A client certificate is required.'],
+    ['Kong', 400, '{"message":"No required TLS certificate was sent"}'],
+  ] as const;
+
+  it.each(PAGES)(
+    'of %s with %i and a page about the client certificate is a rejected certificate',
+    (_who, status, body) => {
+      for (const target of both) {
+        const error = toAnswerError(answer(status, body), target);
+        expect(error).toMatchObject({ code: 'certificate-rejected', owner: 'operator' });
+        expect(error?.detail).toContain('BANK_TLS_MAX_VERSION=1.2');
+      }
+    },
+  );
+
+  it.each([
+    [400, '<html>Blocked'],
+    [403, '<html>Your address is not allowed'],
+    [403, 'The page is certified by nobody'],
+    [404, PAGES[0][2]],
+    [500, PAGES[0][2]],
+  ])('of %i with %s is no rejected certificate', (status, body) => {
+    for (const target of both)
+      expect(toAnswerError(answer(status, body), target)?.code).not.toBe('certificate-rejected');
   });
+
+  it.each([
+    ['Basic realm="x, Negotiate"', '', /user name or password is wrong.*allowlist/],
+    ['Negotiate, NTLM', '', /asks for Negotiate or NTLM.*BANK_AUTH_URL/],
+    [undefined, 'Kein Client certificate', /client certificate.*BANK_TLS_MAX_VERSION=1\.2/],
+  ])(
+    'of 401 with WWW-Authenticate %s and the page "%s" is read before advice is given',
+    (authenticate, body, detail) => {
+      const error = toAnswerError({ ...answer(401, body), authenticate }, 'token');
+      expect(error).toMatchObject({ code: 'credentials-rejected', detail: expect.stringMatching(detail) });
+    },
+  );
 });

@@ -1,14 +1,12 @@
 import { GatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
-import { NAMES, type BankTarget } from './bank-target.js';
-import type { WireAnswer } from './wire-client.js';
+import { toRetryAfterMs } from './http-date.js';
+import { schemesOf } from './open-tunnel.js';
+import { NAMES, type BankTarget, type WireAnswer } from './wire-client.js';
 
 type Refusals = Readonly<Record<number, readonly [code: ProblemCode, reason: string]>>;
 
-const CREDENTIALS = [
-  'credentials-rejected',
-  ': user name or password is wrong, or our address is not on the allowlist of the bank',
-] as const;
+const CREDENTIALS = ['credentials-rejected', ''] as const;
 
 /** The refusals by their status; any other 4xx is bank-refused. */
 const REFUSALS: Readonly<Record<BankTarget, Refusals>> = {
@@ -32,32 +30,50 @@ const REFUSALS: Readonly<Record<BankTarget, Refusals>> = {
 export function toAnswerError(answer: WireAnswer, target: BankTarget): GatewayError | null {
   const { status } = answer;
   if (status === 200) return null;
-  const retryAfterMs = toRetryAfterMs(answer.retryAfter);
+  const retryAfterMs = toRetryAfterMs(answer.retryAfter, answer.date);
   const fail = (code: ProblemCode, detail: string) =>
     new GatewayError(code, detail, { retryAfterMs, upstreamStatus: status });
   const name = NAMES[target].replace('the', 'The');
   const answered = `${name} answered ${status}`;
   if (status === 429) return fail('bank-rate-limited', `${answered}.`);
-  if (status >= 500) return fail('bank-error', `${answered}.`);
+  if (status >= 500 || status === 408) return fail('bank-error', `${answered}.`);
   if (status < 300 || status === 304) return fail('bank-response-invalid', `${answered} where 200 is expected.`);
   if (status < 400) return fail('bank-refused', `${name} answered with a redirect (${status}), which is not followed.`);
-  // nginx with ssl_verify_client sends this page if the client certificate is missing or not accepted
-  if (status === 400 && /^\s*<.*SSL certificate/is.test(answer.body.toString('latin1', 0, 4096))) {
-    return fail(
-      'certificate-rejected',
-      `${answered} with a page that says that our client certificate was not accepted, or did not arrive.`,
-    );
+  if (isAboutCertificate(answer)) {
+    const detail = `${answered} with a page that says that our client certificate was not accepted, or did not arrive. If the bank asks for it late, set BANK_TLS_MAX_VERSION=1.2.`;
+    return fail('certificate-rejected', detail);
   }
   const [code, reason] = REFUSALS[target][status] ?? ['bank-refused', ''];
-  return fail(code, `${answered}${reason}.`);
+  return fail(code, `${answered}${code === 'credentials-rejected' ? toCredentialsReason(answer) : reason}.`);
 }
 
-/** Milliseconds from a Retry-After header in seconds or as a date (RFC 9110 §10.2.3); undefined if it cannot be read. */
-export function toRetryAfterMs(header: string | null, nowMs = Date.now()): number | undefined {
-  if (header === null) return undefined;
-  const text = header.trim();
-  if (/^\d+$/.test(text)) return Number(text) * 1000;
-  if (!/^[A-Z][a-z]{2}, /.test(text)) return undefined;
-  const date = Date.parse(text);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+/** Statuses of a page that a server writes when it misses or refuses a client certificate. 495 and 496 are nginx's for just that. */
+const CERTIFICATE_STATUSES = new Set([400, 403, 495, 496]);
+const MAX_LOOKED_AT = 16_384;
+
+/** True if the server says that the client certificate is missing or not accepted: nginx, Apache, IIS, haproxy, or any other. */
+function isAboutCertificate({ status, body }: WireAnswer): boolean {
+  return CERTIFICATE_STATUSES.has(status) && (status > 403 || speaksOfCertificate(body));
+}
+
+function speaksOfCertificate(body: Buffer): boolean {
+  const text = body
+    .toString('latin1', 0, MAX_LOOKED_AT)
+    .replace(/<[^<>]*>|&\w{1,10};/g, ' ')
+    .replace(/\s+/g, ' ');
+  return /\b(client|ssl|tls|x\.?509|peer)[ -]?(\(ssl\) )?certificate|\bclient[ -]cert\b|post-handshake authentication|\bcertificate (is |was |has )?(been )?(required|revoked|expired|missing|untrusted|invalid|not )/i.test(
+    text,
+  );
+}
+
+/** What the token endpoint says is read first: a password that it never looked at is not wrong. */
+function toCredentialsReason({ body, authenticate }: WireAnswer): string {
+  const schemes = schemesOf(authenticate);
+  if (speaksOfCertificate(body)) {
+    return ' with a page about the client certificate, which did not arrive or is not accepted; if the bank asks for it late, set BANK_TLS_MAX_VERSION=1.2';
+  }
+  if (schemes !== null && schemes.length > 0 && !schemes.includes('Basic')) {
+    return ` and asks for ${schemes.join(' or ')} where the bank's document says Basic; BANK_AUTH_URL may lead to another service`;
+  }
+  return ': user name or password is wrong, or our address is not on the allowlist of the bank; a certificate that the bank asks for late also needs BANK_TLS_MAX_VERSION=1.2';
 }

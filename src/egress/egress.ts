@@ -1,4 +1,3 @@
-import type { Agent } from 'node:http';
 import type { Span } from '@opentelemetry/api';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
@@ -9,12 +8,12 @@ import { endCallSpan, startCallSpan } from '../telemetry/spans.js';
 import type { Clock } from '../time/clock.js';
 import { orAborted } from '../time/deadline.js';
 import type { Settings } from '../config/settings.js';
-import { DirectAgent, TunnelAgent, type ClientTls } from './agents.js';
+import { DirectAgent, TunnelAgent, type BankAgent, type ClientTls } from './agents.js';
 import { toAnswerError } from './answer-error.js';
-import { NAMES } from './bank-target.js';
+import { BankHost } from './bank-host.js';
 import { CallFailed, TooLateToSend } from './failures.js';
 import { goesDirect } from './route.js';
-import { WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
+import { NAMES, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
 import { toWireError } from './wire-failure.js';
 
 /** Excludes a body that is empty, HTML or noise. Only parsing shows whether the rest is valid. */
@@ -36,6 +35,9 @@ interface Call {
 /** Reason for a failed call: a problem code, a caller who left, or an expired token. */
 type CallFailure = ProblemCode | 'given-up' | 'not-sent';
 
+/** Host and certificate of every bank that has answered anything in this process; a new password makes a new egress. */
+const answered = new Set<string>();
+
 /**
  * All calls to the bank: GET over mutual TLS to the configured hosts, directly or through the egress proxy. Whole-call and
  * connect deadlines, no redirects, no absolute addresses, a size limit, at most BANK_MAX_CONCURRENT_REQUESTS at a time.
@@ -43,21 +45,17 @@ type CallFailure = ProblemCode | 'given-up' | 'not-sent';
 export class Egress {
   readonly #client: WireClient;
   readonly #limit;
-  readonly #direct: DirectAgent;
-  /** Null without a proxy. */
-  readonly #tunnel: TunnelAgent | null;
+  readonly #hosts = new Map<string, BankHost>();
   readonly #closing = new AbortController();
+  #isRetired = false;
 
   /** @param proxyCa PEM of the roots for an https proxy; null for the runtime's own */
   constructor(
     private readonly settings: Settings,
-    tls: ClientTls,
-    proxyCa: string | null,
+    private readonly tls: ClientTls,
+    private readonly proxyCa: string | null,
     private readonly parts: EgressParts,
   ) {
-    const { EGRESS_PROXY_URL: url } = settings;
-    this.#direct = new DirectAgent(tls, settings);
-    this.#tunnel = url && new TunnelAgent({ url, ca: proxyCa }, tls, settings);
     this.#limit = pLimit(settings.BANK_MAX_CONCURRENT_REQUESTS);
     this.#client = new WireClient(settings.BANK_MAX_RESPONSE_BYTES, parts.clock);
   }
@@ -88,11 +86,13 @@ export class Egress {
 
   /** Closes idle connections now, and the others as soon as their call is done. */
   retire(): void {
-    for (const agent of [this.#direct, this.#tunnel]) {
-      if (!agent) continue;
-      agent.maxFreeSockets = 0;
-      closeIdle(agent);
-    }
+    this.#isRetired = true;
+    this.forget();
+  }
+
+  /** Forgets TLS sessions, kept connections and tunnels, and what was learned about the bank's hosts (SIGHUP, the doctor). */
+  forget(): void {
+    for (const host of this.#hosts.values()) host.forget();
   }
 
   /** Aborts everything at once with `reason`, including calls in flight: the process stops. */
@@ -101,25 +101,63 @@ export class Egress {
     this.#closing.abort(reason);
   }
 
-  /**
-   * The error for a failed call or a failed connection.
-   * @param target the other side, for messages: in words, or host and port
-   */
-  toError(failure: CallFailed, target: string, timedOut = false): GatewayError {
-    return toWireError(failure, { target, timedOut, settings: this.settings });
+  /** The agent that opens, keeps and reuses the connections to `baseUrl`. */
+  agentFor(baseUrl: string): BankAgent {
+    return this.#hostOf(baseUrl).agent;
   }
 
-  /** The agent that opens, keeps and reuses the connections to `baseUrl`. */
-  agentFor(baseUrl: string): DirectAgent | TunnelAgent {
-    return this.#tunnel && !goesDirect(this.settings, baseUrl) ? this.#tunnel : this.#direct;
+  /**
+   * Runs `attempt` with the retries of a call, for the doctor.
+   * @param attempt rejects with CallFailed
+   * @param target the other side, for messages: host and port
+   * @throws GatewayError as `get`
+   */
+  async reach<T>(baseUrl: string, target: string, attempt: (agent: BankAgent) => Promise<T>): Promise<T> {
+    try {
+      const hasAnswered = answered.has(this.#keyOf(baseUrl));
+      return await this.#hostOf(baseUrl).reach(attempt, this.#closing.signal, hasAnswered);
+    } catch (error) {
+      throw error instanceof CallFailed ? this.#toError(error, target) : error;
+    }
+  }
+
+  #hostOf(baseUrl: string): BankHost {
+    const { host } = new URL(baseUrl);
+    const { settings, tls, proxyCa } = this;
+    const { EGRESS_PROXY_URL: url, BANK_TLS_MAX_VERSION: maxVersion } = settings;
+    const proxy = url && !goesDirect(settings, baseUrl) ? { url, ca: proxyCa } : null;
+    const createAgent = (isClassical: boolean): BankAgent => {
+      const agent = proxy
+        ? new TunnelAgent(proxy, tls, settings, isClassical)
+        : new DirectAgent(tls, settings, isClassical);
+      if (this.#isRetired) agent.maxFreeSockets = 0;
+      return agent;
+    };
+    const known = this.#hosts.get(host) ?? new BankHost(host, createAgent, maxVersion !== '1.2', this.parts.logger);
+    this.#hosts.set(host, known);
+    return known;
+  }
+
+  #keyOf = (baseUrl: string): string => `${new URL(baseUrl).host} ${this.tls.cert}`;
+
+  #toError(failure: CallFailed, target: string, timedOut = false): GatewayError {
+    return toWireError(failure, { target, timedOut, settings: this.settings });
   }
 
   async #send(request: WireRequest, givenUp: AbortSignal): Promise<WireAnswer> {
     givenUp.throwIfAborted();
     const call = { request, started: performance.now(), span: startCallSpan(request) };
     const deadline = AbortSignal.timeout(this.settings.BANK_REQUEST_TIMEOUT_MS);
+    const signal = AbortSignal.any([deadline, givenUp]);
+    const host = this.#hostOf(request.baseUrl);
+    const key = this.#keyOf(request.baseUrl);
+    const attempt = async (agent: BankAgent) => {
+      if (request.sendBefore && this.parts.clock.hasReached(request.sendBefore)) throw new TooLateToSend();
+      return this.#client.get(request, agent, signal);
+    };
     try {
-      const answer = await this.#getOverLiveSocket(request, AbortSignal.any([deadline, givenUp]));
+      const answer = await host.reach(attempt, signal, answered.has(key));
+      answered.add(key);
       this.#report(call, answer.status, this.#codeOf(answer, request));
       return answer;
     } catch (error) {
@@ -127,29 +165,12 @@ export class Egress {
         this.#report(call, null, givenUp.aborted ? 'given-up' : 'not-sent');
         throw error;
       }
-      const failure = this.toError(error, NAMES[request.target], deadline.aborted);
+      if (error.status !== null) answered.add(key);
+      // a firewall may have forgotten the kept connections
+      if (deadline.aborted) host.drop();
+      const failure = this.#toError(error, NAMES[request.target], deadline.aborted);
       this.#report(call, error.status, failure.code);
       throw failure;
-    }
-  }
-
-  /**
-   * Retries at once on another connection if a kept one turns out to be dead, and once if a fresh one is closed without an
-   * answer. Each of the former discards one kept connection, so the loop ends.
-   */
-  async #getOverLiveSocket(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
-    const agent = this.agentFor(request.baseUrl);
-    let freshOnesClosed = 0;
-    for (;;) {
-      if (request.sendBefore && this.parts.clock.hasReached(request.sendBefore)) throw new TooLateToSend();
-      try {
-        return await this.#client.get(request, agent, signal);
-      } catch (error) {
-        if (!(error instanceof CallFailed && error.closedUnanswered) || signal.aborted) throw error;
-        if (!error.reusedSocket) freshOnesClosed += 1;
-        if (freshOnesClosed === 2) throw error;
-        closeIdle(agent);
-      }
     }
   }
 
@@ -179,8 +200,4 @@ export class Egress {
     const server = { serverAddress: hostname, serverPort: Number(port || 443) };
     this.parts.activity.emit('bankCallEnded', { target, ...server, status, ms, code: failure });
   }
-}
-
-function closeIdle(agent: Agent): void {
-  for (const sockets of Object.values(agent.freeSockets)) sockets?.forEach((socket) => socket.destroy());
 }

@@ -1,8 +1,7 @@
-import type { X509Certificate } from 'node:crypto';
 import { isNativeError } from 'node:util/types';
 import { GatewayError } from '../errors/gateway-error.js';
-import type { Stage } from './stage.js';
-import { untrustedInWords } from './tls-words.js';
+import type { Connection } from './connection.js';
+import { alertOf, isTlsFailure } from './tls-words.js';
 
 /** A request was not sent, because its `sendBefore` had passed. */
 export class TooLateToSend extends Error {}
@@ -10,12 +9,23 @@ export class TooLateToSend extends Error {}
 /** The response has, or declares, more bytes than BANK_MAX_RESPONSE_BYTES. */
 export class AnswerTooLarge extends Error {}
 
+/** No connection within the connect deadline. Not retried, like every time-out (docs/architecture.md#every-retry). */
+export class ConnectTimedOut extends GatewayError {}
+
+/** The facts of a connection by which a failure on it is judged. */
+export type ConnectionFacts = Pick<
+  Connection,
+  'route' | 'isSecure' | 'hasArrived' | 'hasServerHello' | 'isAnswered' | 'isUntrusted' | 'isJudgedLate'
+>;
+
 /**
  * A call that failed below HTTP, and how far it got. Must not leave egress: its cause may be an AxiosError, which contains
  * secrets.
  */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';
+  /** Two full handshakes in a row ended like this, at a host that has never answered this certificate. */
+  isRefusal = false;
 
   constructor(
     cause: unknown,
@@ -23,44 +33,40 @@ export class CallFailed extends Error {
     readonly status: number | null,
     /** True if the connection had served a call before. */
     readonly reusedSocket: boolean,
-    /** How far its connection had come; null for a call that had none. */
-    readonly stage: Stage | null,
+    /** Null for a call on whose connection TLS never began. */
+    readonly connection: ConnectionFacts | null,
   ) {
     super('the call failed', { cause });
   }
 
-  /**
-   * True if the connection was closed after the TLS handshake and before the first byte of the answer: on a kept connection
-   * because it had been idle for too long, on a fresh one perhaps because of our certificate.
-   */
-  get closedUnanswered(): boolean {
-    const isUnanswered = this.stage === 'open' || this.reusedSocket;
-    if (!isUnanswered || this.status !== null || !isNativeError(this.cause)) return false;
-    // axios may have wrapped it
-    return isClosing(this.cause) || isClosing(this.cause.cause);
-  }
-}
-
-function isClosing(error: unknown): boolean {
-  const { code } = isNativeError(error) ? (error as NodeJS.ErrnoException) : {};
-  return code === 'ECONNRESET' || code === 'EPIPE';
-}
-
-/** The bank's server certificate is not trusted. */
-export class BankUntrusted extends GatewayError {
-  /** Private, so that no log line shows it. */
-  readonly #server: X509Certificate | undefined;
-
-  constructor(address: string, code: string | undefined, server: X509Certificate | undefined) {
-    super('bank-untrusted', `The certificate of ${address} is not trusted: ${untrustedInWords(code)}.`);
-    this.#server = server;
+  /** The error and its causes; the attempts of a dual-stack connect too. */
+  get causes(): NodeJS.ErrnoException[] {
+    const found: Error[] = [];
+    const visit = (error: unknown) => {
+      if (!isNativeError(error) || found.includes(error) || found.length > 20) return;
+      found.push(error);
+      visit(error.cause);
+      if ('errors' in error && Array.isArray(error.errors)) error.errors.forEach(visit);
+    };
+    visit(this.cause);
+    return found;
   }
 
-  /** The certificate that is not trusted; its socket is gone when the error arrives. */
-  get server(): X509Certificate | undefined {
-    return this.#server;
+  /** True if the connection was closed, by FIN or RST, before the first byte of the answer. */
+  get isClosed(): boolean {
+    if (this.status !== null || !this.connection || (this.connection.isAnswered && !this.reusedSocket)) return false;
+    const { causes } = this;
+    return !causes.some(alertOf) && causes.some(({ code }) => code === 'ECONNRESET' || code === 'EPIPE');
+  }
+
+  /** True if a connection ended before the first byte of the answer in whatever way TLS has. */
+  get isLost(): boolean {
+    return this.isClosed || (this.status === null && this.causes.some(isTlsFailure));
+  }
+
+  /** True if the handshake got no answer within the connect deadline. */
+  get isSilent(): boolean {
+    const { connection } = this;
+    return connection !== null && !connection.hasArrived && this.causes.some((each) => each instanceof ConnectTimedOut);
   }
 }
-
-/** No connection within the connect deadline. Not retried, like every time-out (docs/architecture.md#every-retry). */
-export class ConnectTimedOut extends GatewayError {}

@@ -1,12 +1,18 @@
 import { request as requestOverTcp } from 'node:http';
 import { request as requestOverTls } from 'node:https';
-import { isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
+import { isIP, type Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
+import { dialOptions, toHost, toUnboundReason } from './dial.js';
 import { ConnectTimedOut } from './failures.js';
-import { toUnboundReason } from './wire-failure.js';
+import { alertOf, handshakeInWords, isTlsFailure, untrustedInWords } from './tls-words.js';
 
 /** Maximum size of a proxy's response to CONNECT. */
 const MAX_CONNECT_ANSWER_BYTES = 65_536;
+
+/** Names us at the bank and at the proxy. */
+export const USER_AGENT = 'accounts-gateway';
 
 /** A CONNECT proxy. */
 export interface Proxy {
@@ -15,39 +21,33 @@ export interface Proxy {
   readonly ca: string | null;
 }
 
-/** One tunnel to open, within `timeoutMs`. Nothing in it is meant for the bank but its name. */
-interface TunnelRequest {
-  readonly proxy: Proxy;
-  readonly dial: Partial<TcpNetConnectOpts>;
-  /** Host and port of the bank. */
-  readonly target: string;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal | undefined;
-}
-
 /**
  * A connection through a CONNECT proxy, on which the bank's TLS may begin. Any answer but a 200 with nothing after it is an
  * error, and an attempt that is late or no longer wanted leaves no socket.
- * @throws GatewayError proxy-refused, proxy-unavailable; the reason of `signal`
+ * @param target host and port of the bank. Nothing else here is meant for it
+ * @throws GatewayError proxy-refused, proxy-unavailable, bank-unreachable; the reason of `signal`
  */
-export function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
-  const { proxy, dial, target, timeoutMs } = tunnel;
-  const { url, ca } = proxy;
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const signal = AbortSignal.any(tunnel.signal ? [timeout, tunnel.signal] : [timeout]);
+export function openTunnel(
+  { url, ca }: Proxy,
+  target: string,
+  settings: Settings,
+  callSignal: AbortSignal | undefined,
+): Promise<Socket> {
+  const timeout = AbortSignal.timeout(settings.BANK_CONNECT_TIMEOUT_MS);
+  const signal = AbortSignal.any(callSignal ? [timeout, callSignal] : [timeout]);
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = toHost(url);
   const request = (url.protocol === 'http:' ? requestOverTcp : requestOverTls)({
     method: 'CONNECT',
     path: target,
-    headers: { Host: target, Connection: 'keep-alive' },
+    headers: { Host: target, 'User-Agent': USER_AGENT, 'Proxy-Connection': 'keep-alive', Connection: 'keep-alive' },
     host,
     port: url.port,
-    servername: isIP(host) ? '' : host,
+    servername: isIP(host) ? '' : host.replace(/\.$/, ''),
     minVersion: 'TLSv1.2',
     rejectUnauthorized: true,
-    ...(ca !== null && { ca }),
-    ...dial,
+    ...(ca !== null && { ca, allowPartialTrustChain: true }),
+    ...dialOptions(settings),
     agent: false,
     maxHeaderSize: MAX_CONNECT_ANSWER_BYTES,
     signal,
@@ -59,36 +59,75 @@ export function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
     reject(error);
     request.destroy();
   };
+  let isOpen = false;
+  const opened = url.protocol === 'http:' ? 'connect' : 'secureConnect';
+  request.once('socket', (socket) => socket.once(opened, () => (isOpen = true)));
   request.on('error', (error: NodeJS.ErrnoException) => {
-    const { code } = error;
-    const reason = toUnboundReason(error) ?? `The egress proxy ${url.host} cannot be reached`;
-    if (signal.aborted) reject(timeout.aborted ? toLate(tunnel) : signal.reason);
-    else if (code?.startsWith('HPE_')) fail(toRefused(tunnel));
-    else fail(new GatewayError('proxy-unavailable', `${reason} (${code}).`));
+    if (signal.aborted) reject(timeout.aborted ? toLate(url, target) : signal.reason);
+    else if (error.code?.startsWith('HPE_')) fail(toRefused(url, target));
+    else fail(toUnavailable(error, url, request.socket, isOpen));
   });
-  request.on('connect', ({ statusCode }, socket: Socket, head) => {
+  request.on('connect', ({ statusCode, headers }, socket: Socket, head) => {
     // the request no longer handles its errors
     socket.on('error', () => undefined);
-    if (statusCode !== 200) fail(toRefused(tunnel, statusCode));
+    if (statusCode !== 200) fail(toRefused(url, target, statusCode, headers['proxy-authenticate']));
     // no TLS server speaks first
-    else if (head.length > 0) fail(toNoTls(url, target));
-    else resolve(socket);
+    else if (head.length > 0) {
+      fail(
+        new GatewayError(
+          'proxy-refused',
+          `The tunnel of the egress proxy ${url.host} to ${target} does not lead to a TLS server.`,
+        ),
+      );
+    } else resolve(socket);
   });
   request.end();
   return promise;
 }
 
-function toLate({ proxy: { url }, target }: TunnelRequest): ConnectTimedOut {
+function toLate(url: URL, target: string): ConnectTimedOut {
   return new ConnectTimedOut(
     'proxy-unavailable',
     `The egress proxy ${url.host} opened no tunnel to ${target} within BANK_CONNECT_TIMEOUT_MS; either it cannot be reached, or it cannot reach the bank.`,
   );
 }
 
-function toRefused({ proxy: { url }, target }: TunnelRequest, status?: number): GatewayError {
-  const refused = `The egress proxy ${url.host} did not open a tunnel to ${target}`;
-  if (status === 407) {
-    const detail = `${refused}: the user or password in EGRESS_PROXY_URL is missing or wrong (it answered 407).`;
+/** The connection to the proxy failed. What TLS says is for the operator, who names the proxy and its CA. */
+function toUnavailable(error: NodeJS.ErrnoException, url: URL, socket: Socket | null, isOpen: boolean): GatewayError {
+  const proxy = `The egress proxy ${url.host}`;
+  const forOperator = (detail: string) => new GatewayError('proxy-refused', detail, { owner: 'operator' });
+  if ((socket as TLSSocket | null)?.authorizationError) {
+    const remedy = 'Check EGRESS_PROXY_URL and EGRESS_PROXY_CA_FILE.';
+    return forOperator(
+      `The certificate of the egress proxy ${url.host} is not trusted: ${untrustedInWords(error)}. ${remedy}`,
+    );
+  }
+  const alert = alertOf(error);
+  if (alert !== null && /^(4[0-9]|116)$/.test(alert)) {
+    const never = 'the gateway never shows one to a proxy';
+    return forOperator(`${proxy} requires a client certificate, and ${never} (TLS alert ${alert}).`);
+  }
+  if (isTlsFailure(error)) return forOperator(`No TLS with the egress proxy ${url.host}: ${handshakeInWords(error)}.`);
+  if (isOpen) {
+    const wanted = url.protocol === 'https:' ? ', or it requires a client certificate' : '';
+    const detail = `${proxy} closed the connection without a whole answer to CONNECT; its rules may not allow this client${wanted} (${error.code}).`;
+    return new GatewayError('proxy-unavailable', detail);
+  }
+  const reason = toUnboundReason(error) ?? `${proxy} cannot be reached`;
+  return new GatewayError('proxy-unavailable', `${reason} (${error.code}).`);
+}
+
+/** The proxy answered CONNECT with something else than a tunnel. */
+function toRefused(url: URL, target: string, status?: number, authenticate?: string | string[]): GatewayError {
+  const proxy = `The egress proxy ${url.host}`;
+  if (status === 502 || status === 503 || status === 504) {
+    const first = 'Ask the bank first whether its service is up, then the network team whether the proxy may reach it';
+    const detail = `${proxy} is up, and could not reach ${target} (it answered ${status}). ${first}.`;
+    return new GatewayError('bank-unreachable', detail);
+  }
+  const refused = `${proxy} did not open a tunnel to ${target}`;
+  if (status === 407 || status === 401) {
+    const detail = `${refused}: ${toCredentialsReason(authenticate)} (it answered ${status}).`;
     return new GatewayError('proxy-refused', detail, { owner: 'operator' });
   }
   const why = status === 403 ? ': its rules do not allow it' : '';
@@ -96,12 +135,22 @@ function toRefused({ proxy: { url }, target }: TunnelRequest, status?: number): 
   return new GatewayError('proxy-refused', `${refused}${why}${answered}.`);
 }
 
-/** The bytes in the tunnel are not TLS. */
-export const toNoTls = (proxy: URL, target: string): GatewayError =>
-  new GatewayError(
-    'proxy-refused',
-    `The tunnel of the egress proxy ${proxy.host} to ${target} does not lead to a TLS server.`,
-  );
+/** What the proxy offers is read first: a password that it never looked at is not wrong. */
+function toCredentialsReason(authenticate: string | string[] = []): string {
+  const others = schemesOf([authenticate].flat().join(', '));
+  if (others === null || others.includes('Basic'))
+    return 'the user or password in EGRESS_PROXY_URL is missing or wrong';
+  return `it offers only ${others.join(' and ') || 'an unknown scheme'}, and not Basic, which is all the gateway speaks`;
+}
+
+const SCHEMES = ['Basic', 'Negotiate', 'NTLM', 'Kerberos', 'Digest', 'Bearer'] as const;
+
+/** The known schemes that a WWW-Authenticate or Proxy-Authenticate header offers; null for no header. */
+export function schemesOf(header: string | undefined): readonly string[] | null {
+  if (!header?.trim()) return null;
+  const bare = header.replace(/"(?:[^"\\]|\\.)*"/g, '');
+  return SCHEMES.filter((scheme) => new RegExp(`(^|,)\\s*${scheme}\\b(?!\\s*=)`, 'i').test(bare));
+}
 
 function toAuthorization({ username, password }: URL): string | null {
   if (username === '' && password === '') return null;

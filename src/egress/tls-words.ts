@@ -1,37 +1,42 @@
-/** TLS alerts with which a server refuses the client's certificate (RFC 8446 §6.2), in words. */
+/** TLS alerts with which a server refuses the client's certificate (RFC 8446 §6.2), in words that hold for every server. */
 const REFUSALS: Readonly<Record<string, string>> = {
   40: 'it does not accept the certificate',
-  42: 'the certificate is damaged, or its signature does not verify',
+  42: 'it cannot use the certificate; the issuer, the chain or the signature may be the reason',
   43: 'it does not support certificates of this kind',
   44: 'the certificate was revoked',
-  45: 'the certificate has expired',
+  45: 'the certificate, or one of its chain, has expired or is not valid yet for the bank',
   46: 'it does not accept the certificate, for a reason that it does not name',
   47: 'it cannot use what the certificate contains',
   48: 'it does not know the issuer of the certificate, or the chain is incomplete',
+  49: 'it denies access with the certificate; the issuer, the chain or a revocation may be the reason',
+  51: 'it could not verify the signature of the certificate; its CA may have a new key',
   116: 'no certificate arrived',
 };
 
+/** Other alerts. Each proves that the network works. */
 const OTHER_ALERTS: Readonly<Record<string, string>> = {
   20: 'it received damaged data',
-  49: 'it denied access',
   50: 'it could not read a message',
-  51: 'it could not verify a signature',
   70: 'there is no common TLS version',
   71: 'it requires stronger ciphers than ours',
   80: 'an internal error of the server',
+  86: 'it suspects a downgrade of the TLS version',
+  109: 'it misses an extension',
+  110: 'it does not support an extension',
   112: 'it does not recognize the requested name',
   120: 'there is no common application protocol',
 };
 
-const NOT_TLS = 'the server does not speak TLS';
-
-/** Codes of OpenSSL for a handshake that fails on our side. */
-const HANDSHAKE: Readonly<Record<string, string>> = {
-  ERR_SSL_WRONG_VERSION_NUMBER: NOT_TLS,
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: NOT_TLS,
-  ERR_SSL_HTTP_REQUEST: NOT_TLS,
-  EPROTO: 'the messages of the server are not valid TLS',
-};
+/** What OpenSSL reports of a handshake that fails on our side. The first that fits counts. */
+const OWN_FAILURES: readonly (readonly [pattern: RegExp, words: string])[] = [
+  [/^(wrong version number|packet length too long|http request|unknown protocol)/, 'the server does not speak TLS'],
+  [/legacy renegotiation/, 'the server supports only the old, insecure renegotiation'],
+  [/protocol|ssl version|version too low/, 'there is no common TLS version; the gateway speaks TLS 1.2 and 1.3'],
+  [/cipher/, 'there is no common cipher'],
+  [/(curve|group|key share|dh key|ecpoint|dh param)/, 'there is no common, strong enough key exchange group'],
+  [/(key too small|too weak|security level)/, 'a key or a signature of the server is too weak'],
+  [/(signature|sigalg|digest)/, 'there is no common, strong enough signature algorithm'],
+];
 
 const UNKNOWN_ISSUER = 'its issuer is not known, because the root is not trusted or the server sends no intermediates';
 
@@ -53,29 +58,49 @@ const UNTRUSTED: Readonly<Record<string, string>> = {
 /** The number of the TLS alert that the other side sent, which is the same in all versions of Node; else null. */
 export const alertOf = ({ message }: Error): string | null => /SSL alert number (\d+)/.exec(message)?.[1] ?? null;
 
+/** True for an alert, and for a failure of TLS on our side; not for a server that is not trusted. */
+export const isTlsFailure = (error: NodeJS.ErrnoException): boolean =>
+  alertOf(error) !== null || error.code === 'EPROTO' || /^ERR_(SSL_|TLS_(?!CERT_))/.test(error.code ?? '');
+
 /** Why the bank refused our certificate; null for an alert that does not say that. */
 export const refusalInWords = (alert: string): string | null =>
   alert in REFUSALS ? `${REFUSALS[alert]} (TLS alert ${alert})` : null;
 
 /** Why a certificate of a server is not trusted: words first, the code in brackets. */
-export function untrustedInWords(code: string | undefined): string {
-  const words = UNTRUSTED[code ?? ''] ?? 'OpenSSL rejects it';
+export function untrustedInWords({ code, message }: NodeJS.ErrnoException): string {
+  // the runtime has no code of its own for these
+  const isWeak = /too weak|too small/.test(message);
+  const words = isWeak ? 'its key or its signature is too weak' : (UNTRUSTED[code ?? ''] ?? 'OpenSSL rejects it');
   return code === undefined ? words : `${words} (${code})`;
 }
 
-/** Why a handshake failed, for an alert or a code; undefined where there are no better words than its code. */
-export const handshakeInWords = (alert: string | null, code: string | undefined): string | undefined =>
-  alert === null ? HANDSHAKE[code ?? ''] : OTHER_ALERTS[alert];
+/** Why a handshake failed: words first, alert or OpenSSL's reason in brackets. */
+export function handshakeInWords(error: NodeJS.ErrnoException): string {
+  const alert = alertOf(error);
+  if (alert === '40') return 'there is no common TLS version, cipher or key exchange group (TLS alert 40)';
+  if (alert !== null) return `${OTHER_ALERTS[alert] ?? 'it ended the handshake'} (TLS alert ${alert})`;
+  const reason = reasonOf(error);
+  const words = OWN_FAILURES.find(([pattern]) => pattern.test(reason))?.[1] ?? 'its messages are not valid TLS';
+  return `${words} (${reason})`;
+}
+
+/** True if what came instead of TLS was not TLS at all. */
+export const isNotTls = (error: NodeJS.ErrnoException): boolean =>
+  /^(wrong version number|packet length too long|http request|unknown protocol|record overflow|.*invalid record)/.test(
+    reasonOf(error),
+  );
 
 /**
- * True if client and server have no TLS version or cipher in common. Alert 40 says so only in place of the server's first
- * message; after the server's certificate, it refuses ours.
+ * OpenSSL's reason, in its words. It is in the message also where Node reports EPROTO, because the request was still waiting
+ * to be sent: `write EPROTO 80…:error:0A000102:SSL routines:ssl_choose_client_version:unsupported protocol:…`.
  */
-export function lacksCommonTls(error: NodeJS.ErrnoException, hasServerCertificate: boolean): boolean {
-  const alert = alertOf(error);
-  if (alert === '40') return !hasServerCertificate;
-  if (alert !== null) return alert === '70' || alert === '71';
-  return /UNSUPPORTED_PROTOCOL|WRONG_SSL_VERSION|VERSION_TOO_LOW|NO_PROTOCOLS_AVAILABLE|WRONG_CIPHER|KEY_TOO_SMALL|NO_CIPHERS/.test(
-    error.code ?? '',
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  const reason = /error:[0-9A-F]{8}:[^:]*:[^:]*:([a-z0-9 -]{1,60}):/i.exec(message)?.[1];
+  return (
+    reason ??
+    (code ?? 'unknown')
+      .replace(/^ERR_(SSL|TLS)_/, '')
+      .replaceAll('_', ' ')
+      .toLowerCase()
   );
 }

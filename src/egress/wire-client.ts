@@ -4,18 +4,27 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
-import { unzip } from 'node:zlib';
+import { gunzip } from 'node:zlib';
 import axios, { type AxiosInstance } from 'axios';
 import type { CallOptions } from './agents.js';
 import type { Clock, Instant } from '../time/clock.js';
-import type { BankTarget } from './bank-target.js';
 import { GatewayError } from '../errors/gateway-error.js';
-import { toClockSkewMs } from './clock-skew.js';
+import { connectionOf } from './connection.js';
 import { AnswerTooLarge, CallFailed } from './failures.js';
-import { stageOf } from './stage.js';
+import { toClockSkewMs } from './http-date.js';
+import { USER_AGENT } from './open-tunnel.js';
 
 /** Responses of status 1xx before the answer, such as early hints. Each takes time on the serving thread. */
 const MAX_INTERIM_RESPONSES = 100;
+
+/** The two endpoints of the bank. */
+export type BankTarget = 'token' | 'accounts';
+
+/** The endpoints in words, for messages. */
+export const NAMES: Readonly<Record<BankTarget, string>> = {
+  token: 'the token endpoint',
+  accounts: 'the account list',
+};
 
 export interface WireRequest {
   readonly target: BankTarget;
@@ -38,8 +47,15 @@ export interface WireAnswer {
   readonly status: number;
   /** The Retry-After header as sent. */
   readonly retryAfter: string | null;
+  /** The Date header as sent. */
+  readonly date?: string | undefined;
+  /** The WWW-Authenticate header as sent. */
+  readonly authenticate?: string | undefined;
   readonly body: Buffer;
 }
+
+/** A 408 on a kept connection was sent before our request, and means that the bank closes the connection. */
+const unasked = () => Object.assign(new Error('408 on a kept connection'), { code: 'ECONNRESET' });
 
 const tooManyInterim = () =>
   new GatewayError(
@@ -101,16 +117,21 @@ export class WireClient {
         params: request.query,
         headers: {
           Accept: false,
-          'User-Agent': 'accounts-gateway',
-          'Accept-Encoding': 'gzip, deflate',
+          // a final dot makes a name absolute for DNS only; SNI follows this header
+          Host: new URL(request.baseUrl).host.replace(/\.(?=:|$)/, ''),
+          'User-Agent': USER_AGENT,
+          'Accept-Encoding': 'gzip',
           ...request.headers,
         },
         httpsAgent: agent,
         transport: { request: call.open },
         signal,
       });
-      const { 'retry-after': retryAfter = null, 'content-encoding': encoding = '' } = call.headers;
-      return { status, retryAfter, body: await readBody(data, encoding, this.maxBytes) };
+      const { 'retry-after': retryAfter = null, 'content-encoding': encoding = '', date } = call.headers;
+      const { 'www-authenticate': authenticate } = call.headers;
+      const body = await readBody(data, encoding, this.maxBytes);
+      if (status === 408 && call.isOnKeptConnection) throw unasked();
+      return { status, retryAfter, date, authenticate, body };
     } catch (error) {
       throw call.toFailure(error);
     }
@@ -164,15 +185,21 @@ class OpenedCall {
     return this.#response?.headers ?? {};
   }
 
+  get isOnKeptConnection(): boolean {
+    return this.#request?.reusedSocket ?? false;
+  }
+
   /** @param thrown what axios or the body's stream reported */
   toFailure(thrown: unknown): CallFailed {
-    const status = this.#response?.statusCode ?? null;
     const { reusedSocket = false, socket } = this.#request ?? {};
-    return new CallFailed(status === null ? thrown : (this.#error ?? thrown), status, reusedSocket, stageOf(socket));
+    const received = this.#response?.statusCode ?? null;
+    const status = received === 408 && reusedSocket ? null : received;
+    const cause = status === null ? thrown : (this.#error ?? thrown);
+    return new CallFailed(cause, status, reusedSocket, connectionOf(socket));
   }
 }
 
-const decompress = promisify(unzip);
+const decompress = promisify(gunzip);
 
 /**
  * The whole body without its Content-Encoding. Stricter than axios, which returns the beginning of a compressed body that
@@ -191,7 +218,7 @@ async function readBody(stream: Readable, encoding: string, maxBytes: number): P
   const body = Buffer.concat(pieces);
   const name = encoding.trim().toLowerCase();
   if (bytes === 0 || name === '' || name === 'identity') return body;
-  if (!['gzip', 'x-gzip', 'deflate'].includes(name)) throw new Error('a content encoding that was not requested');
+  if (name !== 'gzip' && name !== 'x-gzip') throw new Error('a content encoding that was not requested');
   try {
     return await decompress(body, { maxOutputLength: maxBytes });
   } catch (error) {

@@ -1,100 +1,172 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../errors/gateway-error.js';
-import { CallFailed } from './failures.js';
+import { CallFailed, type ConnectionFacts } from './failures.js';
 import { toWireError, type FailureContext } from './wire-failure.js';
 
 const SETTINGS = { BANK_REQUEST_TIMEOUT_MS: 10_000, BANK_MAX_RESPONSE_BYTES: 1000 };
 const CONTEXT = { target: 'the account list', timedOut: false, settings: SETTINGS };
+const DIRECT = { address: 'api.bank.example:443', proxy: null, isClassical: false, mayResume: false };
 
-type Change = Partial<FailureContext & CallFailed>;
-const failure = (thrown: unknown, { status = null, reusedSocket = false, stage = null, ...change }: Change = {}) =>
-  toWireError(new CallFailed(thrown, status, reusedSocket, stage), { ...CONTEXT, ...change });
+/** A connection whose ClientHello is sent. */
+const HELLO: ConnectionFacts = {
+  route: DIRECT,
+  isSecure: false,
+  hasArrived: false,
+  hasServerHello: false,
+  isAnswered: false,
+  isUntrusted: false,
+  isJudgedLate: false,
+};
+const CERTIFICATE: ConnectionFacts = { ...HELLO, hasArrived: true, hasServerHello: true };
+const OPEN: ConnectionFacts = { ...CERTIFICATE, isSecure: true };
+const TUNNEL: ConnectionFacts = { ...HELLO, route: { ...DIRECT, proxy: 'proxy.example:3128' } };
+const CLASSICAL: ConnectionFacts = { ...HELLO, route: { ...DIRECT, isClassical: true } };
+
+type Change = Partial<FailureContext> & {
+  readonly status?: number;
+  readonly reusedSocket?: boolean;
+  readonly connection?: ConnectionFacts;
+  readonly isRefusal?: boolean;
+};
+function failure(thrown: unknown, change: Change = {}) {
+  const { status = null, reusedSocket = false, connection = null, isRefusal = false, ...context } = change;
+  const failed = new CallFailed(thrown, status, reusedSocket, connection);
+  failed.isRefusal = isRefusal;
+  return toWireError(failed, { ...CONTEXT, ...context });
+}
 const withCode = (code: string, rest: object = {}) => Object.assign(new Error(`hunter2 ${code}`), { code, ...rest });
 /** A failure as axios wraps it: with its own code, and the whole call attached. */
 const wrapped = (cause: Error, code = 'ERR_NETWORK') =>
   Object.assign(new Error('hunter2', { cause }), { code, config: { headers: { Authorization: 'hunter2' } } });
 const alert = (number: number) =>
   withCode('ERR_SSL_SOME_NAME', { message: `00A:error:0A:SSL routines:ssl3_read_bytes:x:SSL alert number ${number}` });
+/** What Node reports while the request waits to be sent: the reason is only in the message. */
+const waiting = (reason: string) =>
+  withCode('EPROTO', {
+    message: `write EPROTO 80C8A3F4:error:0A000102:SSL routines:some_function:${reason}:../deps/openssl/x.c:1989:\n`,
+  });
 
 describe('a TLS alert', () => {
-  it.each([40, 42, 43, 44, 45, 46, 47, 48, 116])(
+  it.each([40, 42, 43, 44, 45, 46, 47, 48, 49, 51, 116])(
     '%i is a rejected certificate, also on a kept connection and after the deadline',
     (number) => {
-      expect(failure(alert(number), { reusedSocket: true, timedOut: true }).code).toBe('certificate-rejected');
+      const failed = failure(alert(number), { reusedSocket: true, timedOut: true, connection: OPEN });
+      expect(failed).toMatchObject({ code: 'certificate-rejected', owner: 'operator' });
+      expect(failed.detail).toContain(`(TLS alert ${number})`);
     },
   );
 
-  it.each([10, 20, 50, 70, 71, 80, 112])('%i is not a rejected certificate', (number) => {
-    expect(failure(alert(number), { stage: 'TLS' }).code).toBe('bank-unreachable');
+  it.each([
+    [10, 'bank-untrusted', 'operator'],
+    [20, 'bank-untrusted', 'operator'],
+    [70, 'bank-untrusted', 'operator'],
+    [71, 'bank-untrusted', 'operator'],
+    [80, 'bank-error', 'bank'],
+    [112, 'bank-untrusted', 'operator'],
+    [120, 'bank-untrusted', 'operator'],
+  ])('%i is %s of the %s, in words', (number, code, owner) => {
+    for (const connection of [HELLO, OPEN]) {
+      const failed = failure(alert(number), { connection });
+      expect([failed.code, failed.owner]).toEqual([code, owner]);
+      expect(failed.detail).toMatch(new RegExp(`: .*[a-z].* \\(TLS alert ${number}\\)\\.$`));
+    }
+  });
+
+  it('40 is about version, cipher or group in place of the first message of the server, and else about our certificate', () => {
+    expect(failure(alert(40), { connection: HELLO }).code).toBe('bank-untrusted');
+    expect(failure(alert(40), { connection: CERTIFICATE }).code).toBe('certificate-rejected');
   });
 });
 
+describe('a failure of TLS on our own side', () => {
+  it.each([
+    ['unsupported protocol', /no common TLS version/],
+    ['wrong ssl version', /no common TLS version/],
+    ['tlsv1 alert protocol version', /no common TLS version/],
+    ['unsafe legacy renegotiation disabled', /renegotiation/],
+    ['wrong cipher returned', /cipher/],
+    ['no ciphers available', /cipher/],
+    ['wrong curve', /group/],
+    ['bad key share', /group/],
+    ['dh key too small', /group/],
+    ['ee key too small', /too weak/],
+    ['ca md too weak', /too weak/],
+    ['wrong signature type', /signature/],
+    ['wrong version number', /does not speak TLS/],
+    ['packet length too long', /does not speak TLS/],
+    ['http request', /does not speak TLS/],
+    ['unexpected message', /not valid TLS/],
+  ])('(%s) is for the operator, in words, whatever the code of the runtime', (reason, words) => {
+    const code = `ERR_SSL_${reason.toUpperCase().replaceAll(' ', '_')}`;
+    for (const error of [waiting(reason), wrapped(withCode(code)), wrapped(withCode(code), 'ECONNRESET')]) {
+      const failed = failure(error, { connection: HELLO });
+      expect([failed.code, failed.owner]).toEqual(['bank-untrusted', 'operator']);
+      expect(failed.detail).toMatch(words);
+      expect(failed.detail).toContain(`(${reason})`);
+      expect(failed.detail).not.toContain('hunter2');
+    }
+  });
+
+  it('in a tunnel that does not lead to TLS is of the proxy', () => {
+    const { code, detail } = failure(waiting('wrong version number'), { connection: TUNNEL });
+    expect([code, detail]).toEqual(['proxy-refused', expect.stringContaining('does not lead to a TLS server')]);
+  });
+
+  it.each([
+    ['CERT_HAS_EXPIRED', 'certificate has expired', 'it has expired (CERT_HAS_EXPIRED)'],
+    ['UNSPECIFIED', 'EE certificate key too weak', 'its key or its signature is too weak (UNSPECIFIED)'],
+  ])('of a server that is not trusted (%s) names the reason', (code, message, words) => {
+    const untrusted = failure(withCode(code, { message }), { connection: { ...CERTIFICATE, isUntrusted: true } });
+    expect(untrusted.code).toBe('bank-untrusted');
+    expect(untrusted.detail).toContain(words);
+  });
+});
+
+it('two closes that mean a refusal name the chain, the allowlist and the version, and are no reason for a long back-off', () => {
+  const refused = failure(withCode('ECONNRESET'), { connection: OPEN, isRefusal: true });
+  expect(refused).toMatchObject({ code: 'certificate-rejected', isInferred: true });
+  expect(refused.detail).toMatch(/chain.*allowlist.*BANK_TLS_MAX_VERSION=1\.2/);
+});
+
 it('a host name at the start of a sentence keeps its lower case', () => {
-  const { detail } = failure(withCode('EPIPE'), { stage: 'open', target: 'api.bank.example:443' });
-  expect(detail).toMatch(/^api\.bank\.example:443 closed/);
+  const { detail } = failure(withCode('X'), { timedOut: true, target: 'api.bank.example:443' });
+  expect(detail).toMatch(/^api\.bank\.example:443 gave/);
 });
 
 describe('a failed call', () => {
-  const OPEN: Change = { stage: 'open' };
-  const TLS: Change = { stage: 'TLS' };
-
   it.each<[string, unknown, Change, string, RegExp]>([
-    ['closed twice after the handshake', wrapped(withCode('EPIPE')), OPEN, 'certificate-rejected', /chain.*allowlist/],
-    ['reset twice after the handshake', withCode('ECONNRESET'), OPEN, 'certificate-rejected', /two connections/],
-    ['reset in the handshake', wrapped(withCode('ECONNRESET')), TLS, 'bank-unreachable', /before the TLS handshake/],
-    ['reset while connecting', withCode('ECONNRESET'), { stage: 'TCP' }, 'bank-unreachable', /TCP connection/],
-    ['without an answer of DNS', withCode('EBUSY'), { stage: 'DNS' }, 'bank-unreachable', /^DNS .*EBUSY/],
+    ['closed after the handshake', wrapped(withCode('EPIPE')), { connection: OPEN }, 'bank-unreachable', /its answer/],
+    ['reset in the handshake', wrapped(withCode('ECONNRESET')), { connection: HELLO }, 'bank-unreachable', /handshake/],
     [
-      'without a local address for the connection',
-      withCode('EADDRNOTAVAIL', { syscall: 'connect' }),
-      { stage: 'TCP' },
+      'reset in the handshake with classical groups too',
+      withCode('ECONNRESET'),
+      { connection: CLASSICAL },
       'bank-unreachable',
-      /^There is no route/,
+      /handshake.*classical.*BANK_TLS_MAX_VERSION=1\.2/,
     ],
-    ['reset on a kept connection', withCode('EPIPE'), { ...OPEN, reusedSocket: true }, 'bank-unreachable', /closed/],
-    ['reset at our deadline', withCode('ECONNRESET'), { ...OPEN, timedOut: true }, 'bank-timeout', /10000 ms/],
-    ['in the handshake at our deadline', withCode('ERR_CANCELED'), { ...TLS, timedOut: true }, 'bank-timeout', /10000/],
-    [
-      'without TCP at our deadline',
-      withCode('ERR_CANCELED'),
-      { stage: 'TCP', timedOut: true },
-      'bank-unreachable',
-      /TCP.*10000 ms/,
-    ],
-    [
-      'without DNS at our deadline',
-      withCode('ERR_CANCELED'),
-      { stage: 'DNS', timedOut: true },
-      'bank-unreachable',
-      /DNS.*10000 ms/,
-    ],
+    ['reset in a tunnel', withCode('ECONNRESET'), { connection: TUNNEL }, 'bank-unreachable', /proxy.*before any data/],
+    ['reset at our deadline', withCode('ECONNRESET'), { connection: OPEN, timedOut: true }, 'bank-timeout', /10000 ms/],
     ['late within the answer', withCode('ERR_CANCELED'), { timedOut: true, status: 200 }, 'bank-timeout', /10000 ms/],
     [
       'reset within the answer',
       withCode('ECONNRESET', { syscall: 'read' }),
-      { status: 200, stage: 'open' },
+      { status: 200, connection: { ...OPEN, isAnswered: true } },
       'bank-unreachable',
-      /closed/,
+      /closed.*the account list/,
     ],
-    ['ECONNREFUSED', wrapped(withCode('ECONNREFUSED')), {}, 'bank-unreachable', /refused.*ECONNREFUSED/],
-    ['ENOTFOUND', wrapped(withCode('ENOTFOUND')), {}, 'bank-unreachable', /DNS could not resolve.*ENOTFOUND/],
-    ['EHOSTUNREACH', wrapped(withCode('EHOSTUNREACH')), {}, 'bank-unreachable', /no route.*EHOSTUNREACH/],
-    ['an unknown code', wrapped(withCode('EMFILE')), {}, 'bank-unreachable', /failed.*EMFILE/],
-    ['noise instead of TLS', withCode('EPROTO'), {}, 'bank-unreachable', /TLS handshake.*EPROTO/],
-    ['no TLS', withCode('ERR_SSL_WRONG_VERSION_NUMBER'), TLS, 'bank-unreachable', /does not speak TLS.*VERSION/],
     [
-      'two addresses',
-      wrapped(new AggregateError([withCode('ECONNREFUSED'), withCode('ENETUNREACH')], 'hunter2')),
-      {},
-      'bank-unreachable',
-      /ECONNREFUSED/,
+      'cut within the answer',
+      withCode('ECONNRESET'),
+      { status: 200 },
+      'bank-response-invalid',
+      /account list.*cut off/,
     ],
+    ['an unknown code', wrapped(withCode('EMFILE')), {}, 'bank-unreachable', /failed.*EMFILE/],
     ['a text', 'hunter2', {}, 'bank-unreachable', /failed/],
     ['nothing', undefined, {}, 'bank-unreachable', /failed/],
   ])('%s: has its code and reason, and no text of its cause', (_name, thrown, change, code, detail) => {
     const reported = failure(thrown, change);
-    expect(reported).toMatchObject({ code, detail: expect.stringMatching(detail) });
-    expect(reported.detail).toMatch(/the account list/i);
+    expect(reported).toMatchObject({ code, detail: expect.stringMatching(detail), isInferred: false });
     expect(reported.detail + String(reported.stack)).not.toContain('hunter2');
     expect(reported.cause).toBeUndefined();
   });

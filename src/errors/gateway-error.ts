@@ -9,6 +9,8 @@ export interface GatewayErrorOptions {
   readonly owner?: Owner;
   /** HTTP status with which the bank answered; for /health, never for callers. */
   readonly upstreamStatus?: number | undefined;
+  /** True for a refusal that is only concluded, from connections that closed: its back-off is that of a failure. */
+  readonly isInferred?: boolean;
   /** Milliseconds to wait before a retry. */
   readonly retryAfterMs?: number | undefined;
   /** The wrong parameters, for `invalid-request`. */
@@ -26,6 +28,7 @@ export class GatewayError extends Error {
   readonly owner: Owner;
   readonly status: number;
   readonly upstreamStatus: number | undefined;
+  readonly isInferred: boolean;
   readonly retryAfterMs: number | undefined;
   readonly errors: GatewayErrorOptions['errors'];
   readonly headers: GatewayErrorOptions['headers'];
@@ -39,6 +42,7 @@ export class GatewayError extends Error {
     this.owner = options.owner ?? PROBLEMS[code].owner;
     this.status = options.status ?? PROBLEMS[code].status;
     this.upstreamStatus = options.upstreamStatus;
+    this.isInferred = options.isInferred ?? false;
     this.retryAfterMs = options.retryAfterMs;
     this.errors = options.errors;
     this.headers = options.headers;

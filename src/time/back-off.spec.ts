@@ -46,6 +46,10 @@ describe('the waits', () => {
     expect(waits([new GatewayError(code, '')])).toEqual([REFUSALS.has(code) ? 30_000 : 1000]);
   });
 
+  it('after a refusal that is only inferred are those of a failure', () => {
+    expect(waits([new GatewayError('certificate-rejected', '', { isInferred: true })])).toEqual([1000]);
+  });
+
   it('start over after a success, and stay at the last step however many failures follow', () => {
     const { backOff } = start();
     times(2000, () => backOff.failed(failure()));

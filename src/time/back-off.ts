@@ -32,7 +32,7 @@ export class BackOff {
 
   /** Records a failure. Returns the same error, with the time until the next attempt. */
   failed(error: GatewayError): GatewayError {
-    const kind = REFUSALS.has(error.code) ? 'refusal' : 'failure';
+    const kind = REFUSALS.has(error.code) && !error.isInferred ? 'refusal' : 'failure';
     this.#failures = kind === this.#kind ? this.#failures + 1 : 1;
     this.#kind = kind;
     const waitMs = this.#toWaitMs(error);

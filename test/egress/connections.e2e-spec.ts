@@ -98,7 +98,7 @@ describe('kept connections', () => {
     const egress = createEgress({ ...identityFor(bank), ca: authority.pem });
     const url = `https://localhost:${server.port}`;
     await egress.get(accountsAt(url));
-    await expect(egress.get(accountsAt(url))).rejects.toMatchObject({ code: 'certificate-rejected' });
+    await expect(egress.get(accountsAt(url))).rejects.toMatchObject({ code: 'bank-unreachable' });
     // once over the kept connection, then over two fresh ones
     expect(asked).toBe(4);
   });

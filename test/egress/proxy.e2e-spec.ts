@@ -30,7 +30,9 @@ describe('the CONNECT tunnel', () => {
       const thumbprint = new X509Certificate(identity.cert).fingerprint.replaceAll(':', '');
       expect(bank.requests.map((request) => request.thumbprint)).toEqual([thumbprint]);
       const { host } = new URL(bank.url);
-      expect(proxy.heads).toEqual([`CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\nConnection: keep-alive\r\n\r\n`]);
+      expect(proxy.heads).toEqual([
+        `CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: accounts-gateway\r\nProxy-Connection: keep-alive\r\nConnection: keep-alive\r\n\r\n`,
+      ]);
       expect(proxy.clientCertificates).toEqual(kind === 'https' ? [null] : []);
       const through = Buffer.concat(proxy.tunnelled);
       // the tunnel begins with a TLS handshake record, and never has plain text
@@ -143,14 +145,14 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
   });
 
   test.each([
-    ['a wrong password', 'wrong', 'https://127.0.0.1:1', '407', 'operator'],
-    ['a port it does not allow', PASSWORD, 'https://127.0.0.1:1', '403', 'network'],
-    ['a bank whose port is closed', PASSWORD, 'https://127.0.0.1:PORT', '50', 'network'],
-    ['a bank without DNS', PASSWORD, 'https://no-such-bank.invalid:PORT', '50', 'network'],
-  ])('%s: proxy-refused', async (_name, password, url, status, owner) => {
+    ['a wrong password', 'wrong', 'https://127.0.0.1:1', 'proxy-refused', '407', 'operator'],
+    ['a port it does not allow', PASSWORD, 'https://127.0.0.1:1', 'proxy-refused', '403', 'network'],
+    ['a bank whose port is closed', PASSWORD, 'https://127.0.0.1:PORT', 'bank-unreachable', '503', 'network'],
+    ['a bank without DNS', PASSWORD, 'https://no-such-bank.invalid:PORT', 'proxy-refused', '500', 'network'],
+  ])('%s', async (_name, password, url, code, status, owner) => {
     const egress = createEgress(identityFor(bank), { EGRESS_PROXY_URL: withCredentials(squid.url, USER, password) });
     expect(await failureOf(egress.get(accountsAt(url.replace('PORT', String(refusing)))))).toMatchObject({
-      code: 'proxy-refused',
+      code,
       owner,
       detail: expect.stringContaining(`it answered ${status}`),
     });
@@ -167,11 +169,25 @@ describe('the response to CONNECT', () => {
 
   const ESTABLISHED = 'HTTP/1.1 200 Connection established\r\n\r\n';
 
-  const ANSWERS: readonly (readonly [string, (connect: Connect) => void, string, RegExp])[] = [
+  type Answer = readonly [string, (connect: Connect) => void, string, RegExp];
+  const ANSWERS: readonly Answer[] = [
     ['201 with JSON', says(http('201 Created', FORGED)), 'proxy-refused', /201/],
     ['302', says(http('302 Found', '', 'Location: https://evil.example/\r\n')), 'proxy-refused', /302/],
-    ['401', says(http('401 Unauthorized', FORGED)), 'proxy-refused', /401/],
-    ['502', saysAndCloses(http('502 Bad Gateway', 'x')), 'proxy-refused', /502/],
+    ['401', says(http('401 Unauthorized', FORGED)), 'proxy-refused', /password.*401/],
+    ['407', says(http('407 Auth', '', 'Proxy-Authenticate: Basic realm="x"\r\n')), 'proxy-refused', /password.*407/],
+    [
+      '407 for Negotiate and NTLM',
+      says(http('407 Auth', '', 'Proxy-Authenticate: Negotiate\r\nProxy-Authenticate: NTLM\r\n')),
+      'proxy-refused',
+      /offers only Negotiate and NTLM, and not Basic.*407/,
+    ],
+    ['500', saysAndCloses(http('500 Oops', 'x')), 'proxy-refused', /500/],
+    ...(['502', '503', '504'] as const).map((status): Answer => [
+      status,
+      saysAndCloses(http(`${status} x`)),
+      'bank-unreachable',
+      /is up.*Ask the bank first/,
+    ]),
     ['100 before the tunnel', says(`HTTP/1.1 100 Continue\r\n\r\n${ESTABLISHED}`), 'proxy-refused', /100/],
     ['no HTTP at all', says('SSH-2.0-OpenSSH_9.2\r\n\r\n'), 'proxy-refused', /did not open a tunnel/],
     ['empty lines', says('\r\n\r\n'), 'proxy-unavailable', /opened no tunnel/],
@@ -188,16 +204,16 @@ describe('the response to CONNECT', () => {
       /does not lead to a TLS server/,
     ],
     ['200 and then silence', says(ESTABLISHED), 'bank-timeout', /TLS/],
-    ['200 and then an end', saysAndCloses(ESTABLISHED), 'proxy-unavailable', /closed before/],
+    ['200 and then an end', saysAndCloses(ESTABLISHED), 'bank-unreachable', /closed before/],
     [
       '200 and then a reset',
       ({ socket, reset }) => socket.once('data', reset).write(ESTABLISHED),
-      'proxy-unavailable',
+      'bank-unreachable',
       /closed before/,
     ],
     ['nothing', () => undefined, 'proxy-unavailable', /opened no tunnel/],
-    ['half a header and an end', saysAndCloses('HTTP/1.1 200 OK\r\nVia: x'), 'proxy-unavailable', /cannot be reached/],
-    ['an end', ({ socket }) => socket.end(), 'proxy-unavailable', /cannot be reached/],
+    ['half a header and an end', saysAndCloses('HTTP/1.1 200 OK\r\nVia: x'), 'proxy-unavailable', /whole answer/],
+    ['an end', ({ socket }) => socket.end(), 'proxy-unavailable', /closed the connection/],
     ['a reset', ({ reset }) => reset(), 'proxy-unavailable', /ECONNRESET/],
   ];
 
@@ -267,15 +283,17 @@ describe('an unreachable proxy', () => {
   });
 
   test.each([
-    ['untrusted', /\(.*(ISSUER|VERIFY|SIGNED)/],
-    ['wrong name', /\(ERR_TLS_CERT_ALTNAME_INVALID\)/],
-    ['expired', /\(CERT_HAS_EXPIRED\)/],
-    ['plain HTTP', /cannot be reached/],
-  ] as const)('an https proxy that is not the one we know (%s) is no fault of the bank', async (kind, detail) => {
+    ['untrusted', 'proxy-refused', /issuer.*\(.*(ISSUER|VERIFY|SIGNED).*EGRESS_PROXY_CA_FILE/],
+    ['wrong name', 'proxy-refused', /another name \(ERR_TLS_CERT_ALTNAME_INVALID\)/],
+    ['expired', 'proxy-refused', /expired \(CERT_HAS_EXPIRED\)/],
+    ['requires a certificate', 'proxy-refused', /requires a client certificate.*\(TLS alert 116\)/],
+    ['plain HTTP', 'proxy-unavailable', /opened no tunnel/],
+  ] as const)('an https proxy that is not the one we know (%s) is no fault of the bank', async (kind, code, detail) => {
     const authority = createAuthority('Proxy CA');
     const names = kind === 'wrong name' ? ['proxy.example'] : ['localhost'];
     const tls = authority.server(names, ...(kind === 'expired' ? [expired()] : []));
-    const proxy = await startConnectProxy(kind === 'plain HTTP' ? {} : { tls });
+    const options = { tls: { ...tls, requestCert: kind === 'requires a certificate' } };
+    const proxy = await startConnectProxy(kind === 'plain HTTP' ? {} : options);
     const url = new URL(`https://localhost:${proxy.port}`);
     const egress = createEgress(identityFor(bank), {
       EGRESS_PROXY_URL: url,
@@ -284,8 +302,8 @@ describe('an unreachable proxy', () => {
       ...(kind === 'plain HTTP' && { BANK_CONNECT_TIMEOUT_MS: 500 }),
     });
     expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
-      code: 'proxy-unavailable',
-      owner: 'network',
+      code,
+      owner: code === 'proxy-refused' ? 'operator' : 'network',
       detail: expect.stringMatching(detail),
     });
     expect(proxy.heads).toEqual([]);
@@ -298,7 +316,7 @@ describe('an unreachable proxy', () => {
     const egress = createEgress({ ...identityFor(bank), ca: authority.pem }, settings);
     expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({ code: 'bank-untrusted' });
     const other = createEgress(identityFor(bank), { ...settings, EGRESS_PROXY_CA_FILE: bank.files.ca });
-    expect(await failureOf(other.get(accountsAt(bank.url)))).toMatchObject({ code: 'proxy-unavailable' });
+    expect(await failureOf(other.get(accountsAt(bank.url)))).toMatchObject({ code: 'proxy-refused' });
   });
 
   test.each(['http proxy', 'https proxy'] as const)('an %s that dies with tunnels open', async (route) => {

@@ -29,14 +29,14 @@ beforeAll(async () => {
 const HTTP = 'HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n';
 
 test.each([
-  ['plain HTTP', HTTP],
-  ['noise that looks like a record', Buffer.from([22, 3, 3, 0, 4, 9, 9, 9, 9]).toString('latin1')],
-])('%s on the port is bank-unreachable', async (_name, text) => {
+  ['plain HTTP', HTTP, /does not speak TLS \(/],
+  ['noise that looks like a record', Buffer.from([22, 3, 3, 0, 4, 9, 9, 9, 9]).toString('latin1'), /not valid TLS \(/],
+])('%s on the port is bank-untrusted, in words', async (_name, text, detail) => {
   const server = await startRawServer((socket) => socket.once('data', () => socket.end(text, 'latin1')));
   expect(await failureOf(createEgress(identity).get(accountsAt(`https://localhost:${server.port}`)))).toMatchObject({
-    code: 'bank-unreachable',
-    owner: 'network',
-    detail: expect.stringContaining('TLS handshake'),
+    code: 'bank-untrusted',
+    owner: 'operator',
+    detail: expect.stringMatching(detail),
   });
 });
 

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import type { Settings } from '../../config/settings.js';
+import { toHost } from '../../egress/dial.js';
 import type { Egress } from '../../egress/egress.js';
 import { describeRoute, goesDirect } from '../../egress/route.js';
 import { TIMED_OUT, within } from '../../time/deadline.js';
@@ -24,7 +25,7 @@ function urlsOf({ BANK_BASE_URL: baseUrl, BANK_AUTH_URL: authUrl }: Settings): N
 export async function checkDns(settings: Settings, { facts }: Findings): Promise<void> {
   for (const [name, url] of urlsOf(settings)) {
     const proxy = goesDirect(settings, url) ? null : settings.EGRESS_PROXY_URL;
-    const host = (proxy ?? new URL(url)).hostname.replace(/^\[|\]$/g, '');
+    const host = toHost(proxy ?? new URL(url));
     facts[name] = { host, addresses: await resolve(host, settings.BANK_CONNECT_TIMEOUT_MS) };
   }
 }

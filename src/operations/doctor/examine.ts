@@ -3,7 +3,7 @@ import { AuthorizedCall } from '../../auth/authorized-call.js';
 import { BankIdentity } from '../../auth/bank-identity.js';
 import type { IdentityMaterial } from '../../auth/identity-material.js';
 import type { SecretSource } from '../../config/kinds.js';
-import { isSkewed } from '../../egress/clock-skew.js';
+import { isSkewed } from '../../egress/http-date.js';
 import type { Settings } from '../../config/settings.js';
 import { PROBLEMS, remedyOf } from '../../errors/problem-table.js';
 import { Activity } from '../../telemetry/activity.js';

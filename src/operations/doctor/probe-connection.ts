@@ -1,10 +1,12 @@
 import type { X509Certificate } from 'node:crypto';
 import { request as openRequest } from 'node:https';
 import { TLSSocket } from 'node:tls';
-import { BankUntrusted, CallFailed } from '../../egress/failures.js';
+import type { BankAgent } from '../../egress/agents.js';
+import { connectionOf } from '../../egress/connection.js';
+import { toHost } from '../../egress/dial.js';
+import { CallFailed } from '../../egress/failures.js';
 import type { Egress } from '../../egress/egress.js';
-import { stageOf } from '../../egress/stage.js';
-import type { GatewayError } from '../../errors/gateway-error.js';
+import { toGatewayError, type GatewayError } from '../../errors/gateway-error.js';
 
 /** One connection to a host of the bank. Collects facts until the handshake is done. */
 export interface Probe {
@@ -24,73 +26,47 @@ const MAX_LENGTH = 500;
 /** Facts of a connection, filled in as they become known. */
 type Facts = Pick<Probe, 'route' | 'tls'>;
 
-/** Opens a connection as every call does, sends nothing over it and closes it. */
+/** Opens a connection as every call does, with the retries of a call, sends nothing over it and closes it. */
 export function probeConnection(egress: Egress, url: string): Probe {
   const facts: Facts = { route: {}, tls: {} };
-  const first = openConnection(egress, url, facts);
-  const secured = judge(egress, url, facts, first.ended);
-  return { ...facts, opened: Promise.race([first.opened, secured]), secured };
-}
-
-/** The failure of a connection. If the bank closed it after the handshake, of another one: only twice in a row means a refusal. */
-async function judge(
-  egress: Egress,
-  url: string,
-  facts: Facts,
-  ended: Connection['ended'],
-): Promise<GatewayError | null> {
-  const first = await ended;
-  const failed = first?.closedUnanswered ? await openConnection(egress, url, facts).ended : first;
-  if (failed === null) return null;
-  const failure = egress.toError(failed, new URL(url).host);
-  if (failure instanceof BankUntrusted) Object.assign(facts.tls, { serverChain: toChain(failure.server) });
-  return failure;
-}
-
-interface Connection {
-  /** Null once the connection to the bank, or the tunnel through the proxy, is open; pending if it never is. */
-  readonly opened: Promise<null>;
-  /** The failure of the connection; null once the handshake is done and nothing was refused. */
-  readonly ended: Promise<CallFailed | null>;
-}
-
-/** Opens one connection, and closes it at its end. */
-function openConnection(egress: Egress, url: string, { route, tls }: Facts): Connection {
   const opened = Promise.withResolvers<null>();
-  const ended = Promise.withResolvers<CallFailed | null>();
-  const { hostname, port } = new URL(url);
-  const request = openRequest({
-    agent: egress.agentFor(url),
-    host: hostname.replace(/^\[|\]$/g, ''),
-    port: port || 443,
-    path: '/',
-  });
+  const attempt = (agent: BankAgent) => openConnection(agent, url, facts, () => opened.resolve(null));
+  const secured = egress.reach(url, new URL(url).host, attempt).then(() => null, toGatewayError);
+  return { ...facts, opened: Promise.race([opened.promise, secured]), secured };
+}
+
+/**
+ * Opens one connection, and closes it at its end: once the handshake is done and nothing was refused.
+ * @throws CallFailed
+ */
+function openConnection(agent: BankAgent, url: string, { route, tls }: Facts, onOpen: () => void): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const request = openRequest({ agent, host: toHost(new URL(url)), port: new URL(url).port || 443, path: '/' });
   const end = (error: Error | null) => {
-    ended.resolve(error && new CallFailed(error, null, false, stageOf(request.socket)));
+    if (error) reject(new CallFailed(error, null, false, connectionOf(request.socket)));
+    else resolve();
     request.destroy();
   };
   request.on('error', end);
   request.on('socket', (socket) => {
+    // TCP, or the tunnel, is open by now
     if (!(socket instanceof TLSSocket)) return;
-    const onConnect = () => {
-      const { localAddress: sourceAddress, remoteAddress, remotePort } = socket;
-      const sourceAddressIs = 'the local address; behind a NAT or a proxy the bank sees another one';
-      Object.assign(route, { remoteAddress, remotePort, sourceAddress, sourceAddressIs });
-      opened.resolve(null);
-    };
-    if (socket.connecting) socket.once('connect', onConnect);
-    // a socket that failed at once, for example because of a foreign source address, was never open
-    else if (!socket.destroyed) onConnect();
+    const { localAddress: sourceAddress, remoteAddress, remotePort } = socket;
+    const sourceAddressIs = 'the local address; behind a NAT or a proxy the bank sees another one';
+    Object.assign(route, { remoteAddress, remotePort, sourceAddress, sourceAddressIs });
+    onOpen();
+    // before the runtime closes the connection to a server that is not trusted
+    socket.prependListener('secure', () => (tls['serverChain'] = toChain(socket.getPeerX509Certificate())));
     socket.once('secureConnect', () => {
       const tlsVersion = socket.getProtocol();
-      const serverChain = toChain(socket.getPeerX509Certificate());
-      Object.assign(tls, { tlsVersion, cipher: socket.getCipher().name, serverChain });
+      const keyExchange = agent.isClassical ? 'classical groups only; the first handshake failed' : undefined;
+      Object.assign(tls, { tlsVersion, cipher: socket.getCipher().name, keyExchange });
       const timer = setTimeout(end, tlsVersion === 'TLSv1.3' ? REFUSAL_WAIT_MS : 0, null);
       socket.once('close', () => clearTimeout(timer));
       socket.once('end', () => end(Object.assign(new Error('closed after the handshake'), { code: 'ECONNRESET' })));
     });
   });
-  return { opened: opened.promise, ended: ended.promise };
+  return promise;
 }
 
 /** The certificates of a server, its own first. */

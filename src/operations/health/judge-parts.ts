@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../errors/gateway-error.js';
 import { EXPIRING_UNDER_DAYS, toDays } from '../../config/expiry-notice.js';
-import { isSkewed } from '../../egress/clock-skew.js';
+import { isSkewed } from '../../egress/http-date.js';
 import { PROBLEMS, remedyOf, type AnyCode } from '../../errors/problem-table.js';
 import { canAnswer, tokenError } from './can-answer.js';
 import type { GatewayFacts } from './gateway-status.js';

@@ -1,0 +1,95 @@
+import type { Logger } from 'pino';
+import type { BankAgent } from './agents.js';
+import { CallFailed } from './failures.js';
+
+/** Connections that may close in a row before a call fails, beside those that an earlier success left. */
+const MAX_CLOSED = 2;
+
+/**
+ * The connections to one host of the bank: what a success left (kept connections, tunnels, a TLS session, the groups that
+ * work) and what a failure makes of it. To forget is to take a new agent, since all of it lives in the agent.
+ */
+export class BankHost {
+  #agent: BankAgent | null = null;
+  /** True once a TLS handshake has succeeded, with these groups. */
+  #isReached = false;
+  #isClassical = false;
+  #isLogged = false;
+
+  /**
+   * @param name host and port
+   * @param createAgent takes true for classical key exchange groups only
+   * @param isHybrid true if the first handshake offers the hybrid group too
+   */
+  constructor(
+    private readonly name: string,
+    private readonly createAgent: (isClassical: boolean) => BankAgent,
+    private readonly isHybrid: boolean,
+    private readonly logger: Logger,
+  ) {}
+
+  get agent(): BankAgent {
+    return (this.#agent ??= this.createAgent(this.#isClassical));
+  }
+
+  /** Forgets everything (SIGHUP). Calls in flight end as they would have. */
+  forget(): void {
+    this.drop();
+    this.#isReached = false;
+    this.#isClassical = false;
+  }
+
+  /** Forgets session and kept connections; those in use close when their call is done. No-op for an agent already dropped. */
+  drop(agent = this.#agent): void {
+    if (!agent || agent !== this.#agent) return;
+    agent.maxFreeSockets = 0;
+    for (const sockets of Object.values(agent.freeSockets)) sockets?.forEach((socket) => socket.destroy());
+    this.#agent = null;
+  }
+
+  /**
+   * Runs `attempt`, and at once again: on a new connection with a full handshake if a kept one or a resumed session fails,
+   * once more if a new one is closed without an answer, and with classical groups if the very first handshake is closed or
+   * gets no answer.
+   * @param hasAnswered true if the host has ever answered anything over this certificate
+   * @throws CallFailed, and whatever else `attempt` throws
+   */
+  async reach<T>(attempt: (agent: BankAgent) => Promise<T>, signal: AbortSignal, hasAnswered: boolean): Promise<T> {
+    let [closed, judgedLate] = [0, 0];
+    for (;;) {
+      const { agent } = this;
+      const isFirst = this.isHybrid && !this.#isReached && !agent.isClassical;
+      try {
+        const result = await attempt(agent);
+        this.#noteReached(agent);
+        return result;
+      } catch (error) {
+        if (!(error instanceof CallFailed && error.connection) || signal.aborted) throw error;
+        const { connection, isClosed, isLost } = error;
+        const isSilent = isFirst && error.isSilent;
+        if (connection.isSecure) this.#noteReached(agent);
+        if (!isLost && !error.isSilent) throw error;
+        this.drop(agent);
+        if (!this.#isReached && agent.isClassical && !connection.hasArrived) this.#isClassical = false;
+        if (isLost && (error.reusedSocket || (connection.route.mayResume && !connection.isJudgedLate))) continue;
+        if (!isClosed && !isSilent) throw error;
+        closed += 1;
+        if (connection.isJudgedLate) judgedLate += 1;
+        error.isRefusal = judgedLate === MAX_CLOSED && !hasAnswered;
+        if (closed === MAX_CLOSED) throw error;
+        if (isFirst && !connection.hasArrived) this.#isClassical = true;
+      }
+    }
+  }
+
+  #noteReached(agent: BankAgent): void {
+    if (agent !== this.#agent) return;
+    this.#isReached = true;
+    if (!this.#isClassical || this.#isLogged) return;
+    this.#isLogged = true;
+    this.logger.warn(
+      { event: 'bank.tls-fallback', host: this.name },
+      'the first TLS handshake with the bank failed; one with classical key exchange groups only (without X25519MLKEM768) succeeded, and the gateway keeps to them. A firewall on the way may drop a ClientHello of two segments',
+    );
+  }
+}

@@ -1,0 +1,34 @@
+/** Skew from which an operator should act, because tokens and certificates depend on the time. */
+const SKEWED_FROM_MS = 30_000;
+
+/** A Date header as ms since 1970; null for none, or one that cannot be read. */
+function toMs(date: string | null | undefined): number | null {
+  const text = date?.trim() ?? '';
+  const ms = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(ms) ? null : ms;
+}
+
+/**
+ * How far our wall clock is behind that of the bank (negative: ahead of it), ms, to the second; null without a usable header.
+ * @param date the header as sent
+ * @param nowMs our wall clock when the answer arrived
+ */
+export function toClockSkewMs(date: string | undefined, nowMs: number): number | null {
+  const sentMs = toMs(date);
+  return sentMs === null ? null : sentMs - nowMs;
+}
+
+/** True if the clocks differ by so much that it is reported as `clock-skewed`. */
+export const isSkewed = (clockSkewMs: number): boolean => Math.abs(clockSkewMs) > SKEWED_FROM_MS;
+
+/**
+ * Milliseconds from a Retry-After header in seconds or as a date (RFC 9110 §10.2.3); undefined if it cannot be read.
+ * @param date the Date header of the same response: the clock by which the other side wrote its date
+ */
+export function toRetryAfterMs(header: string | null, date?: string | null, nowMs = Date.now()): number | undefined {
+  if (header === null) return undefined;
+  const text = header.trim();
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const untilMs = toMs(text);
+  return untilMs === null ? undefined : Math.max(0, untilMs - (toMs(date) ?? nowMs));
+}
