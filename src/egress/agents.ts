@@ -3,6 +3,7 @@ import { Agent, type RequestOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import { callbackify } from 'node:util';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import type { Settings } from '../config/settings.js';
 import { Connection } from './connection.js';
@@ -59,11 +60,11 @@ export class DirectAgent extends Agent {
     Object.assign(this.options, { proxyEnv: null });
   }
 
-  override createConnection(options: CallOptions, callback?: (error: Error | null, socket: Duplex) => void): undefined {
-    this.#open(options).then(
-      (socket) => callback?.(null, socket),
-      (error: Error) => callback?.(error, undefined as unknown as Duplex),
-    );
+  override createConnection(
+    options: CallOptions,
+    callback: (error: Error | null, socket: Duplex) => void = () => undefined,
+  ): undefined {
+    callbackify(() => this.#open(options))(callback);
   }
 
   async #open(options: CallOptions): Promise<TLSSocket> {

@@ -50,7 +50,7 @@ export function toWireError(failure: CallFailed, { target, timedOut, settings }:
     return fail(code, `No TLS with ${address}: ${handshakeInWords(tls)}.`);
   }
   if (connection?.isUntrusted) {
-    const [untrusted = new Error('unknown')] = causes.filter((error) => error.code !== undefined);
+    const untrusted = causes.find((error) => error.code !== undefined) ?? new Error('unknown');
     return fail('bank-untrusted', `The certificate of ${address} is not trusted: ${untrustedInWords(untrusted)}.`);
   }
   // axios adds its own

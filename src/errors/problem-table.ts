@@ -148,7 +148,7 @@ export const PROBLEMS = {
     status: 502,
     owner: 'operator',
     title: 'The bank rejected our client certificate',
-    when: 'The bank ended the TLS connection because of our certificate, sent a page that says so, or closed two connections in a row after the handshake.',
+    when: 'The bank ended the TLS connection because of our certificate, or sent a page that says so. Or, having never answered this certificate, it closed two connections in a row after a full handshake over TLS 1.3.',
     steps: [
       'Ask the bank why it rejects our certificate. It needs the thumbprint, and can check its registration, revocation and the allowlist.',
       DOCTOR,
@@ -245,7 +245,7 @@ export const PROBLEMS = {
     status: 503,
     owner: 'network',
     title: 'The bank cannot be reached',
-    when: 'DNS does not know the name, there is no route, or the TCP connection was refused, reset or too slow. `detail` names the step: DNS, TCP or TLS.',
+    when: 'DNS does not know the name, there is no route, or a connection was refused, closed without an answer, or too slow. `detail` names the step: DNS, TCP or TLS. Or the egress proxy could not reach the bank (502, 503, 504).',
     steps: [
       'Report it to the network team. They can check DNS, firewall and route to the host and port of BANK_BASE_URL and BANK_AUTH_URL.',
       DOCTOR,
@@ -297,7 +297,7 @@ export const PROBLEMS = {
     status: 502,
     owner: 'network',
     title: 'The egress proxy rejected the tunnel',
-    when: 'The egress proxy opened no tunnel. `detail` has its status. A 407 is for the operator.',
+    when: 'The egress proxy opened no tunnel. `detail` has its status. A 401 or 407 is for the operator, as is an https proxy that is not trusted or wants a certificate.',
     steps: [
       'Find out why the proxy opens no tunnel. For a 401 or 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank.',
       DOCTOR,

@@ -130,7 +130,7 @@ const CASES: readonly Case[] = [
   [
     'a proxy that hangs up after its 200',
     () => proxyAnswering('200 Connection established'),
-    'route: proxy-unavailable, network',
+    'tls: bank-unreachable, network',
     /tunnel/,
   ],
   [
@@ -160,8 +160,8 @@ const CASES: readonly Case[] = [
   [
     'a token endpoint that hangs up on every request',
     onToken((request) => void request.socket.destroy()),
-    'tls: certificate-rejected, operator',
-    /closed two connections in a row/,
+    'token: bank-unreachable, network',
+    /closed the connection before its answer/,
   ],
   ['no grant', onAccounts(answer(404)), 'accounts: access-not-granted, bank', /answered 404.*BANK_BASE_URL/],
   [

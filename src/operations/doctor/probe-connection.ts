@@ -55,12 +55,17 @@ function openConnection(agent: BankAgent, url: string, { route, tls }: Facts, on
     const sourceAddressIs = 'the local address; behind a NAT or a proxy the bank sees another one';
     Object.assign(route, { remoteAddress, remotePort, sourceAddress, sourceAddressIs });
     onOpen();
-    // before the runtime closes the connection to a server that is not trusted
-    socket.prependListener('secure', () => (tls['serverChain'] = toChain(socket.getPeerX509Certificate())));
+    // the runtime destroys a socket whose server it does not trust, and with it the certificate
+    const destroy = socket.destroy.bind(socket);
+    socket.destroy = (error) => {
+      if (error && socket.authorizationError) tls['serverChain'] = toChain(socket.getPeerX509Certificate());
+      return destroy(error);
+    };
     socket.once('secureConnect', () => {
       const tlsVersion = socket.getProtocol();
       const keyExchange = agent.isClassical ? 'classical groups only; the first handshake failed' : undefined;
-      Object.assign(tls, { tlsVersion, cipher: socket.getCipher().name, keyExchange });
+      const serverChain = toChain(socket.getPeerX509Certificate());
+      Object.assign(tls, { tlsVersion, cipher: socket.getCipher().name, keyExchange, serverChain });
       const timer = setTimeout(end, tlsVersion === 'TLSv1.3' ? REFUSAL_WAIT_MS : 0, null);
       socket.once('close', () => clearTimeout(timer));
       socket.once('end', () => end(Object.assign(new Error('closed after the handshake'), { code: 'ECONNRESET' })));
