@@ -36,6 +36,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
         return { settings: embedded.settings, warnings };
       },
       onStep: (step) => print(printStep(step)),
+      onWait: (reason) => print(`  ${reason}\n`),
     });
     if (json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
     print(printVerdict(report, VERSION, new Date(), offline));

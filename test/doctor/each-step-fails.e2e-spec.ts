@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { join } from 'node:path';
 import { Clock } from '../../src/time/clock.js';
@@ -12,7 +15,9 @@ import { openSockets, expectSocketsLeft } from '../support/egress.js';
 import { examineWith, expectFailed, type Verdict } from '../support/examination.js';
 import { toEnvironment } from '../support/bank-address.js';
 import { startOpensslServer } from '../support/openssl-server.js';
-import { json, listAccounts, type Handler } from '../support/pretend-bank.js';
+import { ASKS_LATE, askingLate } from '../support/late-certificate.js';
+import { issueToken, json, listAccounts, startPretendBank, type Handler } from '../support/pretend-bank.js';
+import { onClose } from '../support/closing.js';
 import { startRedis } from '../support/redis.js';
 import { listSample, PLANTED, sampleAccount } from '../support/sample-accounts.js';
 import { closedPort, startRawServer, startTlsServer } from '../support/servers.js';
@@ -205,6 +210,55 @@ describe('the doctor names the broken step', () => {
 
   it.each(CASES)('%s', check);
   (hasOpenssl() ? it : it.skip).each([ALERT])('%s', check);
+
+  it('tries TLS 1.2 once where the certificate may be wanted late, and says what that gave', async () => {
+    const late = await startPretendBank({ server: ASKS_LATE });
+    late.onToken = askingLate(issueToken(late));
+    const { step, exitCode } = await examineWith(toEnvironment(late));
+    expect([exitCode, step('token')]).toMatchObject([
+      7,
+      {
+        code: 'address-not-allowed',
+        owner: 'operator',
+        problem: expect.stringContaining('Over TLS 1.2 the bank accepts the certificate and issues a token'),
+        remedy: expect.stringContaining('BANK_TLS_MAX_VERSION=1.2'),
+      },
+    ]);
+    // the negative case: 1.2 helps nothing
+    bank.onToken = answer(403);
+    const { step: other } = await examineWith(toEnvironment(bank));
+    expect(other('token').problem).toContain('TLS 1.2 was tried once and gave the same (address-not-allowed)');
+    expect(bank.requests.filter(({ path }) => path.includes('authorize'))).toHaveLength(2);
+  });
+
+  it('waits for the back-off that a gateway on this machine shows after a refusal', async () => {
+    bank.onToken = answer(401);
+    const nextAttemptAt = new Date(Date.now() + 1200).toISOString();
+    const health = (host: string, code: string) => ({
+      details: { token: { lastError: { code } }, bank: { mode: 'live', host, nextAttemptAt } },
+    });
+    const { host } = new URL(bank.url);
+    let body = health(host, 'credentials-rejected');
+    const gateway = createServer((_request, response) => {
+      const text = JSON.stringify(body);
+      response.writeHead(503, { 'content-length': Buffer.byteLength(text) }).end(text);
+    });
+    gateway.listen(0, '127.0.0.1');
+    await once(gateway, 'listening');
+    onClose(() => gateway.close());
+    const env = { ...toEnvironment(bank), PORT: String((gateway.address() as AddressInfo).port) };
+    const waits: string[] = [];
+    const onWait = (reason: string) => waits.push(reason);
+    await examineWith(env, { onWait });
+    expect(waits).toHaveLength(1);
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(nextAttemptAt));
+    // the negative cases: another bank, and a failure that no password causes
+    for (const other of [health('other.example', 'credentials-rejected'), health(host, 'bank-unreachable')]) {
+      body = other;
+      await examineWith(env, { onWait });
+    }
+    expect(waits).toHaveLength(1);
+  });
 
   const checkRedis = async (redis: Record<string, string>, reason: string) => {
     bank.onAccounts = listSample();

@@ -24,13 +24,18 @@ const PATIENT = { BANK_CONNECT_TIMEOUT_MS: '20000', BANK_REQUEST_TIMEOUT_MS: '20
 /** Runs the doctor with these settings, in this process. */
 export async function examineWith(
   env: Readonly<Record<string, string>>,
-  { offline = false, clock = new Clock() }: { offline?: boolean; clock?: Clock } = {},
+  {
+    offline = false,
+    clock = new Clock(),
+    onWait,
+  }: { offline?: boolean; clock?: Clock; onWait?: (reason: string) => void } = {},
 ): Promise<Examination> {
   const printed: string[] = [];
   const report = await examine({
     mode: 'live',
     offline,
     clock,
+    ...(onWait && { onWait }),
     settings: async () => readSettings({ ...PATIENT, ...env }, { sandbox: false }),
     onStep: (step) => void printed.push(printStep(step)),
   });

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { AuthorizedCall } from '../../auth/authorized-call.js';
 import { BankIdentity } from '../../auth/bank-identity.js';
@@ -10,6 +11,8 @@ import { Activity } from '../../telemetry/activity.js';
 import type { Clock } from '../../time/clock.js';
 import { checkAccounts, checkShape } from './check-accounts.js';
 import { checkDns, checkRoute, checkTls } from './check-connection.js';
+import { explainByOlderTls } from './older-tls.js';
+import { runningBackOffMs } from './running-gateway.js';
 import { checkCertificate, checkSettings, type SettingsSource } from './check-files.js';
 import { StepFailed, Steps, STEPS, type Findings, type StepReport } from './steps.js';
 
@@ -21,6 +24,8 @@ interface ExamineOptions {
   readonly clock: Clock;
   /** Called when a step ends. */
   readonly onStep: (report: StepReport) => void;
+  /** Called before the doctor waits, with the reason. */
+  readonly onWait?: (reason: string) => void;
 }
 
 /** Output of `--json` (docs/troubleshooting.md). */
@@ -53,7 +58,7 @@ export async function examine(options: ExamineOptions): Promise<DoctorReport> {
     const settings = await steps.run('settings', (findings) => checkSettings(source, findings));
     redis = settings.REDIS_URL;
     const material = await steps.run('certificate', (findings) => checkCertificate(settings, clock, findings));
-    if (!offline) await examineBank(steps, settings, material, clock);
+    if (!offline) await examineBank(steps, settings, material, options);
     const url = redis;
     if (url && !offline) await steps.run('sharing', (findings) => checkSharing(url, settings, clock, findings));
   } catch (error) {
@@ -65,17 +70,41 @@ export async function examine(options: ExamineOptions): Promise<DoctorReport> {
 }
 
 /** The steps that leave this machine. */
-async function examineBank(steps: Steps, settings: Settings, material: IdentityMaterial, clock: Clock): Promise<void> {
+async function examineBank(
+  steps: Steps,
+  settings: Settings,
+  material: IdentityMaterial,
+  { mode, clock, onWait }: ExamineOptions,
+): Promise<void> {
   const logger = pino({ level: 'silent' });
   const activity = new Activity();
-  const identity = new BankIdentity(material, { settings, clock, activity, logger });
+  const create = (change: Partial<Settings>) =>
+    new BankIdentity(material, { settings: { ...settings, ...change }, clock, activity, logger });
+  const identity = create({});
+  const { egress } = identity;
   const call = new AuthorizedCall({ current: identity }, settings, clock);
   try {
     await steps.run('dns', (findings) => checkDns(settings, findings));
-    const probes = await steps.run('route', (findings) => checkRoute(identity.egress, settings, findings));
-    await steps.run('tls', (findings) => checkTls(probes, findings));
-    await steps.run('token', (findings) => checkToken(identity, findings));
-    const listed = await steps.run('accounts', (findings) => checkAccounts(call, settings, findings));
+    const probes = await steps.run('route', (findings) => checkRoute(egress, settings, findings));
+    const isNewest = () => probes.some(([, { tls }]) => tls['tlsVersion'] === 'TLSv1.3');
+    /** Resumes no TLS session, so that the bank judges each step anew. */
+    const run = <T>(name: 'tls' | 'token' | 'accounts', work: (findings: Findings) => Promise<T>): Promise<T> =>
+      steps.run(name, async (findings) => {
+        if (name !== 'tls') egress.forget();
+        return work(findings).catch(async (error: unknown) => {
+          throw isNewest() ? await explainByOlderTls(error, () => create({ BANK_TLS_MAX_VERSION: '1.2' })) : error;
+        });
+      });
+    await run('tls', (findings) => checkTls(probes, findings));
+    const waitMs = mode === 'live' ? await runningBackOffMs(settings, clock.now().wall) : 0;
+    if (waitMs > 0) {
+      onWait?.(
+        `The gateway on this machine waits after a refusal. The token is requested in ${Math.ceil(waitMs / 1000)} s.`,
+      );
+      await delay(waitMs);
+    }
+    await run('token', (findings) => checkToken(identity, findings));
+    const listed = await run('accounts', (findings) => checkAccounts(call, settings, findings));
     await steps.run('shape', (findings) => checkShape(listed, findings));
   } finally {
     identity.egress.retire();
