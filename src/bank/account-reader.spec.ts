@@ -81,7 +81,7 @@ function begin(
         }
       },
     },
-    { note: () => undefined, noteKnown: () => undefined },
+    { noteList: () => undefined },
     { BANK_PAGE_SIZE: pageSize, BANK_MAX_CONCURRENT_REQUESTS: maxConcurrentRequests },
     { logger },
   );
@@ -94,7 +94,8 @@ function begin(
     };
     const outcome = await reader.read('refresh-1', signal, async ({ number, body }) => {
       if (number === 1) list = new Map();
-      return readPage(number, body, take);
+      // without the spaces after a page that is to be long
+      return readPage(number, body.subarray(0, body.lastIndexOf('}') + 1), take);
     });
     return { ...outcome, list: [...list.values()] };
   };
@@ -236,11 +237,56 @@ describe('a list that never ends', () => {
   });
 });
 
+describe('the bytes of the pages of a refresh', () => {
+  const MB = 1024 * 1024;
+  /** Pages of spaces with one account each. */
+  const long =
+    (bytes: number, pages: number, rowCount = pages) =>
+    (request: PageRequest) => {
+      const { body, ...rest } = page(request.pageNumber > pages ? [] : accounts(1, request.pageNumber), { rowCount });
+      return { ...rest, body: Buffer.concat([body, Buffer.alloc(bytes - body.length, ' ')]) };
+    };
+
+  it('are at most 256 MB', async () => {
+    expect(await begin(long(32 * MB, 8)).read()).toMatchObject({ accounts: 8, complete: true });
+    const error = await refusalOf(begin(long(32 * MB, 9)).read);
+    expect([error.code, error.detail]).toEqual([
+      'bank-response-invalid',
+      'The account list has more than 256 MB of pages in one refresh.',
+    ]);
+  });
+
+  it('leave out the second pass over a list of more than half of that', async () => {
+    const { read, numbers } = begin(long(32 * MB, 5, 6));
+    expect([(await read()).complete, new Set(numbers()).size]).toEqual([false, numbers().length]);
+  });
+
+  it('that are requested ahead are at most 32 MB', async () => {
+    const { read, most } = begin(long(16 * MB, 8), { maxConcurrentRequests: 6 });
+    await read();
+    expect(most.underWay).toBe(2);
+  });
+});
+
 describe('a page size that the bank rejects', () => {
   const upTo = (most: number, size: number) => {
     const answerTo = answerAs({ size, clamp: 5000 });
     return (request: PageRequest) => (request.pageSize > most ? answer(413) : answerTo(request));
   };
+
+  it('is the configured one again after five whole refreshes with a smaller one', async () => {
+    let most = 3;
+    const { read, requests } = begin((request) => upTo(most, 30)(request), { pageSize: 10 });
+    await read();
+    most = 10;
+    const sizes = [];
+    for (let refresh = 0; refresh < 5; refresh++) {
+      requests.length = 0;
+      await read();
+      sizes.push(requests[0]?.pageSize);
+    }
+    expect(sizes).toEqual([2, 2, 2, 2, 10]);
+  });
 
   it('is halved until it fits, and remembered', async () => {
     const { read, requests } = begin(upTo(100, 230), { pageSize: 1000 });

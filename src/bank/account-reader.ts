@@ -7,7 +7,7 @@ import { ConnectTimedOut } from '../egress/failures.js';
 import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { Log } from '../telemetry/log.js';
-import { BankDrift } from './bank-drift.js';
+import { BankDrift, ListFields } from './bank-drift.js';
 import type { PageFacts } from '../list/read-page.js';
 import { Paging, type ListOutcome } from './paging.js';
 
@@ -17,6 +17,12 @@ const RETRY_AFTER_MS = { min: 100, spread: 200 };
 const RETRIED = new Set([502, 503, 504]);
 /** Pages that one refresh may ask for, over all passes: a bank that sends an account a page must not be asked for ever. */
 const MAX_PAGES = 2000;
+/** Bytes of the pages of one refresh, over all passes. */
+const MAX_BYTES = 256 * 1024 * 1024;
+/** Bytes of pages that are requested ahead: they wait in memory while the list thread parses another. */
+const MAX_BYTES_AHEAD = 32 * 1024 * 1024;
+/** Whole refreshes with smaller pages, after which the configured size is tried again: the bank may be well. */
+const REFRESHES_WITH_SMALLER_PAGES = 5;
 /** Maximum number of bytes of an error body that are searched for the page size. */
 const MAX_LOOKED_AT = 65_536;
 
@@ -37,6 +43,8 @@ interface Refresh {
   readonly parsePage: ParsePage;
   /** Pages asked for so far, of all passes. */
   pagesAsked: number;
+  /** Bytes of the pages received so far, of all passes. */
+  bytes: number;
 }
 
 /**
@@ -46,14 +54,16 @@ interface Refresh {
 @Injectable()
 export class AccountReader {
   readonly #maxConcurrentRequests: number;
-  /** The page size of the last pass that was read as a whole; BANK_PAGE_SIZE after a failure. */
+  /** The page size of the next pass. Smaller than BANK_PAGE_SIZE for some refreshes, after the bank has rejected that. */
   #pageSize: number;
-  /** Number of pages of the last list. As many are requested at once, which saves a round trip. */
+  /** Whole refreshes in a row with smaller pages. */
+  #withSmallerPages = 0;
+  /** Number of pages to request at once: those of the last list. This saves a round trip. */
   #expectedPages = 1;
 
   constructor(
     @Inject(AuthorizedCall) private readonly call: Pick<AuthorizedCall, 'get'>,
-    @Inject(BankDrift) private readonly drift: Pick<BankDrift, 'note' | 'noteKnown'>,
+    @Inject(BankDrift) private readonly drift: Pick<BankDrift, 'noteList'>,
     @Inject(Settings) private readonly settings: Pick<Settings, 'BANK_PAGE_SIZE' | 'BANK_MAX_CONCURRENT_REQUESTS'>,
     @Inject(Log) private readonly log: Pick<Log, 'logger'>,
   ) {
@@ -68,17 +78,26 @@ export class AccountReader {
    *   `parsePage` throws
    */
   async read(id: string, signal: AbortSignal, parsePage: ParsePage): Promise<ListOutcome> {
-    const refresh: Refresh = { id, signal, parsePage, pagesAsked: 0 };
+    const refresh: Refresh = { id, signal, parsePage, pagesAsked: 0, bytes: 0 };
     try {
       const first = await this.#readOnce(refresh);
-      return first.complete === false ? await this.#readOnce(refresh) : first;
+      // a second pass over a long list would not fit
+      const isDone = first.complete !== false || refresh.bytes > MAX_BYTES / 2;
+      const outcome = isDone ? first : await this.#readOnce(refresh);
+      this.#withSmallerPages = this.#pageSize < this.settings.BANK_PAGE_SIZE ? this.#withSmallerPages + 1 : 0;
+      if (this.#withSmallerPages === REFRESHES_WITH_SMALLER_PAGES) this.#forget();
+      return outcome;
     } catch (error) {
-      if (!signal.aborted) {
-        this.#pageSize = this.settings.BANK_PAGE_SIZE;
-        this.#expectedPages = 1;
-      }
+      if (!signal.aborted) this.#forget();
       throw error;
     }
+  }
+
+  /** What earlier lists have taught is void: the next one is requested as the first was. */
+  #forget(): void {
+    this.#pageSize = this.settings.BANK_PAGE_SIZE;
+    this.#withSmallerPages = 0;
+    this.#expectedPages = 1;
   }
 
   /** One pass over all pages, with smaller ones where the bank refuses their size. */
@@ -107,22 +126,26 @@ export class AccountReader {
       return this.#get(refresh.id, number, pageSize, signal);
     });
     const paging = new Paging(pageSize);
-    const known = new Set<string>();
+    const fields = new ListFields();
+    let ahead = this.#maxConcurrentRequests;
     try {
-      pass.askUpTo(Math.min(this.#expectedPages, this.#maxConcurrentRequests));
+      pass.askUpTo(Math.min(this.#expectedPages, ahead));
       for (let number = 1; number <= paging.last; number++) {
         pass.askUpTo(number);
         const page = judge(await pass.take(number), number);
         if (page === 'too-large') return null;
         if (page === 'past-the-end') break;
-        pass.askUpTo(Math.min(paging.last, number + this.#maxConcurrentRequests));
+        const { length } = page.body;
+        refresh.bytes += length;
+        if (refresh.bytes > MAX_BYTES) throw tooManyBytes();
+        ahead = Math.min(ahead, Math.max(1, Math.floor(MAX_BYTES_AHEAD / length)));
+        pass.askUpTo(Math.min(paging.last, number + ahead));
         const facts = await refresh.parsePage({ number, body: page.body });
         paging.add(facts);
-        this.drift.note(facts.fields.drift);
-        for (const path of facts.fields.known) known.add(path);
-        pass.askUpTo(Math.min(paging.last, number + this.#maxConcurrentRequests));
+        fields.add(facts.fields);
+        pass.askUpTo(Math.min(paging.last, number + ahead));
       }
-      if (paging.outcome.accounts > 0) this.drift.noteKnown(known);
+      this.drift.noteList(fields);
       return paging.outcome;
     } finally {
       // one failed page ends the others
@@ -188,6 +211,9 @@ function judge(answer: WireAnswer, number: number): WireAnswer | 'too-large' | '
 
 const tooManyPages = () =>
   new GatewayError('bank-response-invalid', `The account list needs more than ${MAX_PAGES} pages in one refresh.`);
+
+const tooManyBytes = () =>
+  new GatewayError('bank-response-invalid', 'The account list has more than 256 MB of pages in one refresh.');
 
 /** True if the bank refuses pages of this size: a 413, or a 400 that names the page size. */
 function isTooLarge({ status, body }: WireAnswer): boolean {

@@ -1,42 +1,69 @@
 import { describe, expect, it } from '@jest/globals';
 import { keepLines } from '../../test/support/log-lines.js';
-import { BankDrift } from './bank-drift.js';
+import type { Drift } from '../list/find-drift.js';
+import { BankDrift, ListFields } from './bank-drift.js';
 
 const WHOLE = ['accountId', 'currency', 'balances', 'balances[].type', 'balances[].currency'];
 
 function begin() {
   const log = keepLines();
   const drift = new BankDrift(log);
-  drift.noteKnown(new Set(WHOLE));
-  return { drift, log, without: (...lacking: string[]) => new Set(WHOLE.filter((path) => !lacking.includes(path))) };
+  /** A whole list without some known fields, with some drift on its pages. */
+  const note = (lacking: readonly string[] = [], ...pages: Drift[][]) => {
+    const fields = new ListFields();
+    fields.add({ known: WHOLE.filter((path) => !lacking.includes(path)), drift: [] });
+    for (const page of pages) fields.add({ known: [], drift: page });
+    drift.noteList(fields);
+  };
+  return { drift, log, note };
 }
 
+describe('drift', () => {
+  it('is that of the last whole list, logged once', () => {
+    const { drift, log, note } = begin();
+    const [one, other] = [{ path: 'newField' }, { path: 'status', value: 'Frozen' }];
+    note([], [one], [one, other]);
+    expect([drift.found, drift.count]).toEqual([[one, other], 2]);
+    note();
+    expect([drift.found, drift.count]).toEqual([[], 0]);
+    note([], [one]);
+    expect(drift.found).toEqual([one]);
+    expect(log.lines()).toMatchObject([one, other].map((each) => ({ event: 'bank.drift', level: 'warn', ...each })));
+  });
+
+  it('shows 50 entries and counts all; one bad list does not hide what comes later', () => {
+    const { drift, log, note } = begin();
+    note(
+      [],
+      Array.from({ length: 200 }, (_, index) => ({ path: `bad${index}` })),
+    );
+    expect([drift.found.length, drift.count]).toEqual([50, 200]);
+    note([], [{ path: 'real' }]);
+    expect(drift.found).toEqual([{ path: 'real' }]);
+    expect(log.lines('bank.drift')).toHaveLength(51);
+  });
+});
+
 describe('a known field', () => {
-  it('is drift when no account has it any longer, logged once', () => {
-    const { drift, log, without } = begin();
-    drift.noteKnown(without('currency', 'balances[].currency'));
-    drift.noteKnown(without('currency', 'balances[].currency'));
+  it('is drift when no account has it any longer', () => {
+    const { drift, log, note } = begin();
+    note();
+    for (let refresh = 0; refresh < 2; refresh++) note(['currency', 'balances[].currency']);
     const missing = [
       { path: 'currency', missing: true },
       { path: 'balances[].currency', missing: true },
     ];
     expect(drift.found).toEqual(missing);
     expect(log.lines()).toMatchObject(missing.map((each) => ({ event: 'bank.drift', level: 'warn', ...each })));
-  });
-
-  it('is no longer drift when it is back, and not logged again when it is missing again', () => {
-    const { drift, log, without } = begin();
-    drift.noteKnown(without('currency'));
-    drift.noteKnown(new Set(WHOLE));
+    note();
     expect(drift.found).toEqual([]);
-    drift.noteKnown(without('currency'));
-    expect(drift.found).toEqual([{ path: 'currency', missing: true }]);
-    expect(log.lines('bank.drift')).toHaveLength(1);
   });
 
-  it('is not drift if no list ever had it, or if the list has no balances', () => {
-    const { drift, without } = begin();
-    drift.noteKnown(without('balances[].type', 'balances[].currency'));
+  it('is not drift if no list ever had it, or if the list has no accounts or no balances', () => {
+    const { drift, note } = begin();
+    note(['currency']);
+    note(['currency', 'balances[].type', 'balances[].currency']);
+    drift.noteList(new ListFields());
     expect(drift.found).toEqual([]);
   });
 });

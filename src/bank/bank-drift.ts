@@ -1,46 +1,65 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Log } from '../telemetry/log.js';
-import { keyOf, MAX_DRIFT, type Drift } from '../list/find-drift.js';
+import { keyOf, type Drift, type PageFields } from '../list/find-drift.js';
 
-/** Drift found since the start (docs/bank.md#drift): each is logged once, at most 50. It changes no status. */
+/** Maximum number of entries that are shown. */
+const MAX_SHOWN = 50;
+/** Logged entries that are remembered. */
+const MAX_LOGGED = 1000;
+
+/** The fields of one list, gathered from its pages. */
+export class ListFields {
+  readonly drift = new Map<string, Drift>();
+  readonly known = new Set<string>();
+
+  add({ drift, known }: PageFields): void {
+    for (const each of drift) this.drift.set(keyOf(each), each);
+    for (const path of known) this.known.add(path);
+  }
+}
+
+/** Drift of the last whole list (docs/bank.md#drift). Each entry is logged once. It changes no status. */
 @Injectable()
 export class BankDrift {
-  readonly #found = new Map<string, Drift>();
-  /** What was logged, found again or not: a field that comes and goes is not logged each time. */
+  #found: readonly Drift[] = [];
+  /** Entries that were logged: a field that comes and goes is not logged each time. */
   readonly #logged = new Set<string>();
   /** Paths of the known fields that any list had. */
   readonly #known = new Set<string>();
 
   constructor(@Inject(Log) private readonly log: Pick<Log, 'logger'>) {}
 
-  /** Records unknown fields and words, each path and value once. */
-  note(found: readonly Drift[]): void {
-    for (const drift of found) this.#add(drift, 'the bank sends an unknown field or value');
-  }
-
-  /** Records the known fields of a whole list with accounts. A field that an earlier list had, and this one lacks, is drift. */
-  noteKnown(paths: ReadonlySet<string>): void {
-    const objects = new Set([...paths].map(toObject));
+  /** Takes the fields of a whole list. A known field that an earlier list had, and this one lacks, is drift too. */
+  noteList({ drift, known }: ListFields): void {
+    const objects = new Set([...known].map(toObject));
+    const missing: Drift[] = [];
     for (const path of this.#known) {
-      const missing: Drift = { path, missing: true };
-      if (paths.has(path)) this.#found.delete(keyOf(missing));
       // a list without balances says nothing about their fields
-      else if (objects.has(toObject(path))) this.#add(missing, 'no account of the bank has this field any longer');
+      if (!known.has(path) && objects.has(toObject(path))) missing.push({ path, missing: true });
     }
-    for (const path of paths) this.#known.add(path);
+    for (const path of known) this.#known.add(path);
+    this.#found = [...drift.values(), ...missing];
+    for (const each of this.found) this.#logOnce(each);
   }
 
-  /** Oldest first. */
+  /** At most 50 entries. */
   get found(): readonly Drift[] {
-    return [...this.#found.values()];
+    return this.#found.slice(0, MAX_SHOWN);
   }
 
-  #add(drift: Drift, message: string): void {
+  /** The number of all entries. */
+  get count(): number {
+    return this.#found.length;
+  }
+
+  #logOnce(drift: Drift): void {
     const key = keyOf(drift);
-    if (this.#found.size >= MAX_DRIFT || this.#found.has(key)) return;
-    this.#found.set(key, drift);
     if (this.#logged.has(key)) return;
+    if (this.#logged.size >= MAX_LOGGED) this.#logged.clear();
     this.#logged.add(key);
+    const message = drift.missing
+      ? 'no account of the bank has this field any longer'
+      : 'the bank sends an unknown field or value';
     this.log.logger.warn({ event: 'bank.drift', ...drift }, message);
   }
 }

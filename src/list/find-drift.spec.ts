@@ -58,8 +58,8 @@ describe('drift', () => {
     expect(find({ [key]: 1 })).toEqual([{ path: key }]);
   });
 
-  it('has at most 50 entries', () => {
-    const keys = Array.from({ length: 60 }, (_, index) => [`key${'x'.repeat(index % 30)}${index}`, 1]);
-    expect(find(Object.fromEntries(keys) as object)).toHaveLength(50);
+  it('has at most 200 entries a page', () => {
+    const keys = Array.from({ length: 300 }, (_, index) => [`key${'x'.repeat(index % 30)}${index}`, 1]);
+    expect(find(Object.fromEntries(keys) as object)).toHaveLength(200);
   });
 });

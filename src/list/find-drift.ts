@@ -13,14 +13,14 @@ export interface Drift {
 
 /** The fields of the accounts on a page. */
 export interface PageFields {
-  /** Unknown keys and words, each once, at most 50. */
+  /** Unknown keys and words, each once, at most 200. */
   readonly drift: readonly Drift[];
   /** Paths of the known fields that at least one account has. */
   readonly known: readonly string[];
 }
 
-/** Maximum number of findings. */
-export const MAX_DRIFT = 50;
+/** Maximum number of findings on one page. */
+const MAX_DRIFT = 200;
 
 /** The known words of each field that is an open list. */
 const WORDS = new Map<string, readonly unknown[]>([

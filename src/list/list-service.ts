@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { readPage, type PageFacts } from './read-page.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { AccountListBuilder } from './account-list-builder.js';
@@ -8,6 +9,9 @@ import { answer, toParts, type Answer } from './documents.js';
 import type { Export, Query } from './queries.js';
 import { SharedTexts } from './shared-texts.js';
 import { inSlices, type Steps } from './steps.js';
+
+/** Heap that stays free for queries, bytes: for folded texts, and for an order of 200 000 accounts. */
+const ROOM = 48 * 1024 * 1024;
 
 /** Characters of one piece of a long document, about. */
 const PIECE_LENGTH = 65_536;
@@ -31,11 +35,12 @@ export class ListService {
     return readPage(number, body, (account) => this.#builder.add(toAccount(account, this.#texts)));
   }
 
-  /** Completes the list. Returns its number of accounts. */
+  /** Completes the list. Returns its number of accounts. Ends the thread if there is too little memory for queries. */
   finish(): number {
     this.#list = this.#builder.build();
     this.#builder = new AccountListBuilder();
     this.#texts = new SharedTexts();
+    ensureRoom();
     return this.#list.size;
   }
 
@@ -90,6 +95,14 @@ export class ListService {
     if (!this.#list) throw new GatewayError('internal-error', 'The list is not complete.');
     return this.#list;
   }
+}
+
+/** Ends the thread, as one that needs too much memory, if its list leaves no room for queries. */
+function ensureRoom(): void {
+  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
+  const room = Math.min(ROOM, limit / 6);
+  // garbage counts as used, and is collected for this array
+  if (limit - used < room) Array.from({ length: room / 8 }, () => null);
 }
 
 function* toPiece(parts: Iterator<string | undefined>): Steps<string> {

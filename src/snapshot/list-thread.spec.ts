@@ -212,6 +212,26 @@ describe('a thread that fails', () => {
     expect(thread.hasEnded).toBe(true);
   });
 
+  it('because its list does not fit into its heap rejects the list', async () => {
+    const thread = new ListThread({ maxHeapMb: 24 });
+    onClose(() => thread.end());
+    const pageOf = (number: number) => {
+      const result = Array.from({ length: 4000 }, (_, index) => ({
+        accountId: `${number}-${index}`,
+        friendlyName: 'n'.repeat(4000),
+      }));
+      return { number, body: Buffer.from(JSON.stringify({ result })) };
+    };
+    const error = await refusalOf(async () => {
+      for (let number = 1; number <= 6; number++) await thread.takePage(pageOf(number));
+      await thread.finish();
+    });
+    expect([error.code, error.detail]).toEqual([
+      'bank-response-invalid',
+      'The account list is too large for the memory of this service.',
+    ]);
+  });
+
   it('because it needs too much memory after it was built is lost, and the bank is not blamed', async () => {
     const thread = start(`
       if (call.method === 'finish') parentPort.postMessage({ id: call.id, result: 1 });

@@ -11,9 +11,8 @@ import type { SnapshotFacts } from '../list/answer-schemas.js';
 import type { Answer } from '../list/documents.js';
 import type { Export, Query } from '../list/queries.js';
 import { orAborted } from '../time/deadline.js';
+import { heapLimitMb, memoryOfProcessMb } from './heap-limit.js';
 
-/** Heap limit, MB. A list that exceeds it ends the thread, not the process. */
-const MAX_HEAP_MB = 1024;
 /** A larger young generation saves little time and costs memory. */
 const MAX_YOUNG_MB = 32;
 /** Queries that one list works on at once, in turns; further ones wait. */
@@ -44,8 +43,11 @@ export class ListThread {
   #retired = false;
   #ended: GatewayError | null = null;
   readonly #lost = Promise.withResolvers<GatewayError>();
+  /** Heap of the lists in memory, MB. */
+  static readonly #heaps = new Map<ListThread, number>();
 
-  constructor({ program = PROGRAM, maxHeapMb = MAX_HEAP_MB } = {}) {
+  /** @param maxHeapMb a list that needs more ends the thread, not the process */
+  constructor({ program = PROGRAM, maxHeapMb = nextHeapLimitMb(ListThread.#heaps.values()) } = {}) {
     this.#worker = new Worker(program, {
       eval: true,
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
@@ -75,16 +77,12 @@ export class ListThread {
 
   /** Completes the list. Returns its number of accounts. @throws as `takePage` */
   async finish(): Promise<number> {
-    const size = await this.#call('finish', []);
-    this.#isBuilt = true;
-    return size;
+    return this.#built(await this.#call('finish', []));
   }
 
   /** Takes a stored list, and its bytes with it. Returns its number of accounts. @throws as `takePage` */
   async restore(json: Uint8Array<ArrayBuffer>): Promise<number> {
-    const size = await this.#call('restore', [json], { transfer: [json.buffer] });
-    this.#isBuilt = true;
-    return size;
+    return this.#built(await this.#call('restore', [json], { transfer: [json.buffer] }));
   }
 
   /**
@@ -139,6 +137,13 @@ export class ListThread {
     await this.#worker.terminate();
   }
 
+  async #built(size: number): Promise<number> {
+    this.#isBuilt = true;
+    const { total_heap_size: heapBytes } = await this.#worker.getHeapStatistics();
+    if (!this.hasEnded) ListThread.#heaps.set(this, heapBytes / 1_048_576);
+    return size;
+  }
+
   #endIfIdle(): void {
     if (this.#retired && this.#pending.size === 0 && this.#open === 0) void this.end();
   }
@@ -188,10 +193,17 @@ export class ListThread {
   #onEnd(error: GatewayError): void {
     if (!this.#ended && !this.#retired) this.#lost.resolve(error);
     this.#ended ??= error;
+    ListThread.#heaps.delete(this);
     for (const { reject } of this.#pending.values()) reject(this.#ended);
     this.#pending.clear();
   }
 }
+
+const nextHeapLimitMb = (heapsMb: Iterable<number>): number =>
+  heapLimitMb(
+    memoryOfProcessMb(),
+    [...heapsMb].reduce((sum, mb) => sum + mb, 0),
+  );
 
 /** Before the list is complete, the bank's list is too large. */
 function toBuildError(cause: unknown): GatewayError {

@@ -96,16 +96,25 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       '`bank-response-invalid`, with the path',
       'src/list/account-fields.spec.ts',
     ],
-    ['{bank/account-reader MAX_PAGES} pages', '`bank-response-invalid`', 'src/bank/account-reader.spec.ts'],
+    [
+      '{bank/account-reader MAX_PAGES} pages, {bank/account-reader MAX_BYTES MB} of pages in one refresh',
+      '`bank-response-invalid`',
+      'src/bank/account-reader.spec.ts',
+    ],
+    [
+      '{bank/account-reader MAX_BYTES_AHEAD MB} of pages requested ahead',
+      'requested later',
+      'src/bank/account-reader.spec.ts',
+    ],
     [
       '{list/account-list-builder MAX_ACCOUNTS} accounts, {list/account-list-builder MAX_CURRENCIES} distinct currencies',
       '`bank-response-invalid`',
       'src/list/account-list.spec.ts',
     ],
     [
-      'heap of the list thread: {snapshot/list-thread MAX_HEAP_MB MB of}',
+      "heap of a list: half of the container's memory less {snapshot/heap-limit RESERVED_MB} MB, at most {snapshot/heap-limit MAX_HEAP_MB MB of}",
       '`bank-response-invalid`',
-      'src/snapshot/list-thread.spec.ts',
+      'src/snapshot/heap-limit.spec.ts',
     ],
     ['nesting: any depth', 'no stack overflow', 'src/list/quote-numbers.spec.ts'],
     [
@@ -132,7 +141,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       '{auth/request-token DEFAULT_LIFETIME_SECONDS} s; {time/back-off RETRY_AFTER_MAX_MS s}',
       'src/time/back-off.spec.ts',
     ],
-    ['drift: {list/find-drift MAX_DRIFT} entries', 'not listed', 'src/list/find-drift.spec.ts'],
+    ['drift: {bank/bank-drift MAX_SHOWN} entries', 'counted', 'src/bank/bank-drift.spec.ts'],
   ],
   Files: [
     [

@@ -31,6 +31,7 @@ export const healthyFacts: GatewayFacts = {
     clockSkewMs: 0,
     serverCertificateEnds: Date.parse('2027-09-17T00:00:00.000Z'),
     drift: [],
+    driftCount: 0,
   },
   snapshot: {
     asOf: '2026-11-21T08:00:00.000Z',

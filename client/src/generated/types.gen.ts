@@ -425,6 +425,7 @@ export type BankHealth = {
     attempts: number | null;
     nextAttemptAt: string | null;
     /**
+<<<<<<< HEAD
      * start of the current series of failed refreshes, without those for want of a token
      */
     listFailingSince: string | null;
@@ -437,8 +438,15 @@ export type BankHealth = {
     } | null;
     /**
      * unknown or missing keys, and unknown words, from the bank since the start; never an error
+=======
+     * unknown or missing keys, and unknown words, of the last whole list; never an error
+>>>>>>> 88f8bc94 (Bounds of a refresh: 256 MB of pages, and a list that fits the container; what was learned fades)
      */
     drift: Array<DriftPath>;
+    /**
+     * further entries that are not in drift
+     */
+    moreDrift: number;
 };
 
 export type SnapshotHealth = {

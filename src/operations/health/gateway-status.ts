@@ -25,6 +25,7 @@ export interface GatewayFacts {
     /** Earliest expiry of its server certificates, ms since 1970; null before the first answer. */
     readonly serverCertificateEnds: number | null;
     readonly drift: BankDrift['found'];
+    readonly driftCount: number;
   };
   /** The cached snapshot, and the refreshes of the list. */
   readonly snapshot: ReturnType<SnapshotCache['status']>;
@@ -60,6 +61,7 @@ export class GatewayStatus {
         clockSkewMs: egress.clockSkewMs,
         serverCertificateEnds: egress.serverCertificateEnds,
         drift: this.drift.found,
+        driftCount: this.drift.count,
       },
       snapshot: this.snapshots.status(),
       listener: this.listener?.status() ?? null,

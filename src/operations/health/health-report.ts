@@ -84,6 +84,7 @@ export class HealthReport {
         listFailingSince: snapshot.failure.failingSince,
         slow: slow && { since: slow.since, copySeconds: slow.copyAgeMs && Math.ceil(slow.copyAgeMs / 1000) },
         drift: bank.drift,
+        moreDrift: bank.driftCount - bank.drift.length,
       },
       snapshot: {
         asOf,

@@ -95,7 +95,8 @@ const parts = {
           .meta({ id: 'DriftPath' }),
       )
       .max(50)
-      .describe('unknown or missing keys, and unknown words, from the bank since the start; never an error'),
+      .describe('unknown or missing keys, and unknown words, of the last whole list; never an error'),
+    moreDrift: z.int().min(0).meta({ example: 0 }).describe('further entries that are not in drift'),
   }),
   snapshot: partOf('Snapshot', {
     asOf: instant,

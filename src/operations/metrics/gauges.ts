@@ -74,7 +74,7 @@ export class Gauges {
     const lastSuccess: Judge = ({ bank }) => toSeconds(toTime(bank.lastSuccessAt.accounts));
     this.#add('bank_circuit', 'The state of the back-off.', circuit, 'state');
     this.#add('bank_last_success_timestamp_seconds', 'Time of the last successful refresh from the bank.', lastSuccess);
-    this.#add('bank_drift_paths', 'Unknown or missing keys and words of the bank.', ({ bank }) => bank.drift.length);
+    this.#add('bank_drift_paths', 'Unknown or missing keys and words of the bank.', ({ bank }) => bank.driftCount);
     this.#add('token_expiry_timestamp_seconds', 'Time at which the access token expires.', ({ token }) =>
       toSeconds(token.expiresAt),
     );

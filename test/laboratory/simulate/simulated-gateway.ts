@@ -71,7 +71,7 @@ export class SimulatedGateway {
       status: () => ({ unusable: validityError(current().certificate, time.now().wall) }),
     } as unknown as IdentityHolder;
     const call = new AuthorizedCall(identities, settings, time);
-    const accounts = new AccountReader(call, { note: () => undefined, noteKnown: () => undefined }, settings, {
+    const accounts = new AccountReader(call, { noteList: () => undefined }, settings, {
       logger,
     });
     const cached = new CachedSnapshot(time, settings);
