@@ -9,13 +9,15 @@ const RESERVED_MB = 288;
 
 /**
  * The heap limit of the next list, MB: half of the memory of the process (its container's limit), because the cached list and the
- * next one are in memory at once, and no more than the lists in memory leave, such as those that downloads keep.
+ * next one are in memory at once; less if downloads keep other lists.
  * @param memoryMb of the process
- * @param usedMb heap of the lists in memory
+ * @param heapsMb of the lists in memory
  */
-export function heapLimitMb(memoryMb: number, usedMb: number): number {
+export function heapLimitMb(memoryMb: number, heapsMb: readonly number[]): number {
   const forLists = memoryMb - RESERVED_MB;
-  return Math.floor(Math.max(MIN_HEAP_MB, Math.min(MAX_HEAP_MB, forLists / 2, forLists - usedMb)));
+  const half = forLists / 2;
+  const used = heapsMb.reduce((sum, heapMb) => sum + Math.min(heapMb, half), 0);
+  return Math.floor(Math.max(MIN_HEAP_MB, Math.min(MAX_HEAP_MB, half, forLists - used)));
 }
 
 /** Memory that this process may use, MB. */

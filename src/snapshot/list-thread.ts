@@ -44,10 +44,13 @@ export class ListThread {
   #ended: GatewayError | null = null;
   readonly #lost = Promise.withResolvers<GatewayError>();
   /** Heap of the lists in memory, MB. */
-  static readonly #heaps = new Map<ListThread, number>();
+  static readonly #heapsMb = new Map<ListThread, number>();
 
   /** @param maxHeapMb a list that needs more ends the thread, not the process */
-  constructor({ program = PROGRAM, maxHeapMb = nextHeapLimitMb(ListThread.#heaps.values()) } = {}) {
+  constructor({
+    program = PROGRAM,
+    maxHeapMb = heapLimitMb(memoryOfProcessMb(), [...ListThread.#heapsMb.values()]),
+  } = {}) {
     this.#worker = new Worker(program, {
       eval: true,
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
@@ -140,7 +143,7 @@ export class ListThread {
   async #built(size: number): Promise<number> {
     this.#isBuilt = true;
     const { total_heap_size: heapBytes } = await this.#worker.getHeapStatistics();
-    if (!this.hasEnded) ListThread.#heaps.set(this, heapBytes / 1_048_576);
+    if (!this.hasEnded) ListThread.#heapsMb.set(this, heapBytes / 1_048_576);
     return size;
   }
 
@@ -193,17 +196,11 @@ export class ListThread {
   #onEnd(error: GatewayError): void {
     if (!this.#ended && !this.#retired) this.#lost.resolve(error);
     this.#ended ??= error;
-    ListThread.#heaps.delete(this);
+    ListThread.#heapsMb.delete(this);
     for (const { reject } of this.#pending.values()) reject(this.#ended);
     this.#pending.clear();
   }
 }
-
-const nextHeapLimitMb = (heapsMb: Iterable<number>): number =>
-  heapLimitMb(
-    memoryOfProcessMb(),
-    [...heapsMb].reduce((sum, mb) => sum + mb, 0),
-  );
 
 /** Before the list is complete, the bank's list is too large. */
 function toBuildError(cause: unknown): GatewayError {
