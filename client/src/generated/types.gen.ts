@@ -425,7 +425,6 @@ export type BankHealth = {
     attempts: number | null;
     nextAttemptAt: string | null;
     /**
-<<<<<<< HEAD
      * start of the current series of failed refreshes, without those for want of a token
      */
     listFailingSince: string | null;
@@ -437,10 +436,7 @@ export type BankHealth = {
         copySeconds: number | null;
     } | null;
     /**
-     * unknown or missing keys, and unknown words, from the bank since the start; never an error
-=======
      * unknown or missing keys, and unknown words, of the last whole list; never an error
->>>>>>> 88f8bc94 (Bounds of a refresh: 256 MB of pages, and a list that fits the container; what was learned fades)
      */
     drift: Array<DriftPath>;
     /**
