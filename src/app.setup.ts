@@ -3,7 +3,6 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { AppModule, type AppParts } from './app.module.js';
 import { createHttp } from './http/create-http.js';
 import { HTTP_LIMITS, type HttpLimits } from './http/http-limits.js';
-import { ValidationPipe } from './http/validation-pipe.js';
 import { describeApi } from './pages/openapi/describe-api.js';
 import { Activity } from './telemetry/activity.js';
 import { NestLogger } from './telemetry/nest-logger.js';
@@ -22,7 +21,6 @@ export async function createApp(parts: AppParts, limits: HttpLimits = HTTP_LIMIT
     new FastifyAdapter(http.fastify),
     { logger: false, abortOnError: false },
   );
-  app.useGlobalPipes(new ValidationPipe());
   // not before: a start that fails is reported once, by the command
   http.fastify.server.once('listening', () => app.useLogger(new NestLogger(log.logger)));
   return app;

@@ -2,10 +2,11 @@ import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { assertAcceptsJson, createStrictTypeChooser } from '../representation/negotiation.js';
+import { readQuery } from '../representation/read-query.js';
 import { refTo } from '../representation/schemas.js';
 import { ANSWER_SCHEMAS } from '../list/answer-schemas.js';
 import { CSV_COLUMNS } from '../list/csv.js';
-import { FORMATS, listQuerySchema, MEDIA_TYPES, noQuerySchema, type Format, type ListQuery } from './list-query.js';
+import { FORMATS, listQuerySchema, MEDIA_TYPES, noQuerySchema, type Format } from './list-query.js';
 import { Responder } from './responder.js';
 
 /** JSON where Accept has no preference. */
@@ -33,10 +34,11 @@ export class AccountsController {
     },
   })
   list(
-    @Query({ schema: listQuerySchema }) query: ListQuery,
+    @Query({ schema: listQuerySchema }) _query: unknown,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
+    const query = readQuery(request, listQuerySchema);
     const format = query.format ?? toListFormat(request.headers.accept);
     return format === 'json'
       ? this.responder.sendJson(request, reply, query.json)
@@ -61,10 +63,11 @@ export class AccountsController {
   })
   one(
     @Param('accountId') accountId: string,
-    @Query({ schema: noQuerySchema }) _query: object,
+    @Query({ schema: noQuerySchema }) _query: unknown,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
+    readQuery(request, noQuerySchema);
     assertAcceptsJson(request.headers.accept);
     return this.responder.sendJson(request, reply, { kind: 'account', id: accountId });
   }

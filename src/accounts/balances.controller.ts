@@ -3,8 +3,9 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ANSWER_SCHEMAS } from '../list/answer-schemas.js';
 import { assertAcceptsJson } from '../representation/negotiation.js';
+import { readQuery } from '../representation/read-query.js';
 import { refTo } from '../representation/schemas.js';
-import { filtersSchema, MEDIA_TYPES, type FilterQuery } from './list-query.js';
+import { filtersSchema, MEDIA_TYPES } from './list-query.js';
 import { Responder } from './responder.js';
 
 /** Totals by currency of the accounts that match. */
@@ -25,10 +26,11 @@ export class BalancesController {
     content: { [MEDIA_TYPES.json]: { schema: refTo(ANSWER_SCHEMAS.totals) } },
   })
   totals(
-    @Query({ schema: filtersSchema }) filters: FilterQuery,
+    @Query({ schema: filtersSchema }) _query: unknown,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
+    const filters = readQuery(request, filtersSchema);
     assertAcceptsJson(request.headers.accept);
     return this.responder.sendJson(request, reply, { kind: 'totals', filters });
   }

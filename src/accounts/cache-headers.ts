@@ -36,7 +36,7 @@ export function toExportTag(served: ServedSnapshot, key: string): string {
 
 /** Weak comparison of If-None-Match (RFC 9110 §13.1.2). */
 export function matchesTag(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
+  if (!header) return false;
   if (header === etag) return true;
   const opaque = etag.replace(/^W\//, '');
   return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === opaque);

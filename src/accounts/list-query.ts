@@ -97,11 +97,9 @@ export const listQuerySchema = withAnyCase(parameters).transform(
     return { format, json, csv, ndjson };
   },
 );
-export type ListQuery = z.output<typeof listQuerySchema>;
 
 /** The query of /api/v1/balances: the same filters. */
 export const filtersSchema = withAnyCase(filters);
-export type FilterQuery = z.output<typeof filtersSchema>;
 
 /** For routes that take no parameters: all are refused, by name. */
 export const noQuerySchema = z.strictObject({});

@@ -56,7 +56,8 @@ function checkListener(env: NodeJS.ProcessEnv, { HOST: host }: Partial<Values>):
     .map((name) => toError(name, `must be set, because HOST (${host}) is not loopback`));
 }
 
-const isLoopback = (host: string): boolean =>
+/** True for an address of HOST that only this machine can reach. */
+export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
 function checkListenerKey({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Partial<Values>): SettingsError[] {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { fastify } from 'fastify';
 import { toGatewayError } from '../errors/gateway-error.js';
-import { cors, createOriginCheck, preflight } from './cors.js';
+import { createEntry, entry } from './entry.js';
+import { createOriginCheck, isFromOwnPage, isOwnOrigin } from './origin.js';
 
 const TREASURY = 'https://treasury.example';
 const ORIGINS = [TREASURY, 'https://other.example'];
@@ -9,7 +10,6 @@ const ORIGINS = [TREASURY, 'https://other.example'];
 const OTHERS = [
   'https://evil.example',
   'null',
-  '',
   'https://treasury.example.evil.example',
   'https://TREASURY.example',
   'https://treasury.example/',
@@ -18,16 +18,20 @@ const OTHERS = [
   `${TREASURY}, https://other.example`,
 ];
 
-/** The response of a server with only these plugins. */
+/** The response of a server with only this plugin. */
 async function ask(method: 'GET' | 'OPTIONS', headers: Record<string, string>, origins: readonly string[] = ORIGINS) {
   const app = fastify();
   app.setErrorHandler((error, _request, reply) =>
     reply.code(toGatewayError(error).status).send(toGatewayError(error).code),
   );
-  await app.register(cors, { origins });
-  await app.register(preflight, { origins });
+  const settings = { CORS_ORIGINS: origins, ALLOWED_HOSTS: ['localhost'], ALLOWED_CLIENTS: ['any'] };
+  await app.register(entry, { enter: createEntry(settings) });
   app.get('/', () => 'read');
-  const { statusCode, headers: all, body } = await app.inject({ method, url: '/', headers });
+  const {
+    statusCode,
+    headers: all,
+    body,
+  } = await app.inject({ method, url: '/', headers: { host: 'localhost', ...headers } });
   const added = Object.entries(all).filter(([name]) => name.startsWith('access-control-'));
   return { status: statusCode, body, added: Object.fromEntries(added) };
 }
@@ -50,7 +54,7 @@ describe('the response to a call', () => {
     ]);
   });
 
-  it.each(OTHERS)('does not allow %j', async (origin) => {
+  it.each([...OTHERS, ''])('does not allow %j', async (origin) => {
     expect(await ask('GET', { origin })).toEqual({ status: 200, body: 'read', added: {} });
   });
 
@@ -82,21 +86,49 @@ describe('origins of this machine', () => {
   ])('do not include %s', (origin) => expect(isLocal(origin)).toBe(false));
 });
 
+describe('a page of this gateway', () => {
+  const host = 'gateway.example:3000';
+  const own = 'http://gateway.example:3000';
+
+  it.each([
+    { 'sec-fetch-site': 'same-origin' },
+    { origin: own },
+    { origin: '', referer: `${own}/accounts` },
+    { referer: 'http://GATEWAY.example.:3000/' },
+  ])('is the caller with %j', (headers) => expect(isFromOwnPage({ host, ...headers })).toBe(true));
+
+  it.each([
+    {},
+    { 'sec-fetch-site': 'same-site', referer: `${own}/` },
+    { origin: 'http://gateway.example', referer: `${own}/` },
+    { referer: 'http://gateway.example:3000.evil.example/' },
+    { referer: 'http://evil.example/gateway.example:3000' },
+    { referer: 'noise' },
+  ])('is not the caller with %j', (headers) => expect(isFromOwnPage({ host, ...headers })).toBe(false));
+
+  it('has no origin without a Host', () => expect(isOwnOrigin(own, undefined)).toBe(false));
+});
+
 describe('a preflight', () => {
   const METHOD = { 'access-control-request-method': 'GET' };
 
-  it('is an OPTIONS with origin and method', async () => {
-    expect((await ask('OPTIONS', { origin: TREASURY, ...METHOD })).status).toBe(204);
-    expect((await ask('OPTIONS', { origin: TREASURY })).status).toBe(404);
-    expect((await ask('OPTIONS', METHOD)).status).toBe(404);
+  it('is an OPTIONS with origin and method; an empty header is a missing one', async () => {
+    const allow = async (headers: Record<string, string>) => (await ask('OPTIONS', headers)).added;
+    expect(Object.keys(await allow({ origin: TREASURY, ...METHOD }))).toContain('access-control-allow-methods');
+    for (const headers of [{ origin: TREASURY }, METHOD, { origin: '', ...METHOD }]) {
+      expect(Object.keys(await allow(headers))).not.toContain('access-control-allow-methods');
+    }
     expect((await ask('GET', { origin: TREASURY, ...METHOD })).body).toBe('read');
   });
 
   it('lists the allowed methods and headers for a listed origin', async () => {
-    expect((await ask('OPTIONS', { origin: TREASURY, ...METHOD })).added).toMatchObject({
+    const { status, added } = await ask('OPTIONS', { origin: TREASURY, ...METHOD });
+    expect(status).toBe(204);
+    expect(added).toMatchObject({
       'access-control-allow-origin': TREASURY,
       'access-control-allow-methods': 'GET, HEAD',
-      'access-control-allow-headers': 'Cache-Control, If-None-Match, X-Request-Id, X-Client-Name, traceparent',
+      'access-control-allow-headers':
+        'Cache-Control, If-None-Match, X-Request-Id, X-Client-Name, traceparent, tracestate, baggage',
       'access-control-max-age': '600',
     });
   });

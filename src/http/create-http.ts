@@ -1,26 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { fastify as createFastify, type FastifyInstance, type FastifyReply } from 'fastify';
+import { fastify as createFastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { isLoopback } from '../config/cross-checks.js';
 import type { Settings } from '../config/settings.js';
-import { CALLER_LEFT, type Activity } from '../telemetry/activity.js';
+import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
+import type { Activity } from '../telemetry/activity.js';
 import type { Log } from '../telemetry/log.js';
 import type { Clock } from '../time/clock.js';
-import { AccessLog, accessLog } from './access-log.js';
-import { serverOptions } from './allowed-methods.js';
-import { ClientErrors, type ClientError } from './client-errors.js';
-import { Connections } from './connections.js';
-import { cors, preflight } from './cors.js';
+import { answerClientError, refuse, type ClientError } from './client-errors.js';
 import { createServer } from './create-server.js';
-import { guard } from './guard.js';
+import { createEntry, entry, toMethodNotAllowed, toRequestId } from './entry.js';
 import type { HttpLimits } from './http-limits.js';
 import { ListenerCertificate } from './listener-certificate.js';
-import { notFound } from './not-found.js';
-import { createQueryParser } from './query-parser.js';
-import { toRequestId } from './request-id.js';
-import { hasLongSegment, isUndecodable, MAX_SEGMENT_LENGTH, toPath } from './request-path.js';
-import { responseHeaders } from './response-headers.js';
+import { sendProblem } from './problem-answer.js';
+import { parseQuery } from '../representation/read-query.js';
+import { RequestLog, requestLog } from './request-log.js';
 import { secureBodies } from './secure-bodies.js';
-import { SlowReaders } from './slow-readers.js';
+import { UnderWay } from './under-way.js';
 
 interface HttpParts {
   readonly settings: Settings;
@@ -33,56 +29,87 @@ interface HttpParts {
 /** What is there before Nest: the server, and Fastify on it. */
 export interface Http {
   readonly fastify: FastifyInstance;
-  readonly connections: Connections<FastifyReply>;
+  readonly underWay: UnderWay;
   /** Null if the API speaks plain HTTP. */
   readonly certificate: ListenerCertificate | null;
 }
 
-/** No route has it. Paths that the router cannot read go there, so that every hook sees them; the guard refuses them. */
-const NOWHERE = '/unreadable';
+/** The router gives up on a longer part of a path. An id has 200 UTF-16 units, each percent-encoded in at most 9 characters. */
+const MAX_SEGMENT_LENGTH = 1800;
 
 /**
- * Creates the entry point of requests (docs/architecture.md): the server with its limits, and Fastify with the plugins that every
- * request passes before Nest, in this order.
+ * Creates the entry point of requests (docs/architecture.md): the server with its limits, and Fastify with the two plugins that
+ * every request passes before Nest.
  */
-export async function createHttp({ settings, clock, log, activity, limits }: HttpParts): Promise<Http> {
+export async function createHttp({
+  settings,
+  clock,
+  log: { logger, requests },
+  activity,
+  limits,
+}: HttpParts): Promise<Http> {
   const certificate = openCertificate();
-  const connections = new Connections<FastifyReply>(log.logger, limits);
-  const slowReaders = new SlowReaders(connections, limits);
-  const requests = new AccessLog(log.requests, activity);
-  const clientErrors = new ClientErrors(connections, requests);
+  const underWay = new UnderWay(limits);
+  const log = new RequestLog(requests, activity, underWay);
+  const enter = createEntry(settings);
+  const refusal = { log, underWay, lingerMs: limits.lingerMs };
   const fastify: FastifyInstance = createFastify({
     serverFactory: (listener) => {
       const server = createServer(certificate, limits, (request, response) => {
         // the parser goes on to the end of what it has read, though the connection was closed in its middle
         if (!request.socket.destroyed) listener(request, response);
       });
+      if (certificate) underWay.watchTls(server);
       server.maxConnections = settings.MAX_CONNECTIONS;
-      connections.watch(server, ({ request }) => requests.ended(request, CALLER_LEFT));
-      slowReaders.watch(server);
-      server.on('connect', (request: IncomingMessage, socket: Socket) => clientErrors.refuseTunnel(request, socket));
+      // without a listener for `timeout`, Node closes the connection
+      server.setTimeout(Math.max(limits.inactiveMs, settings.REQUEST_DEADLINE_MS + limits.inactiveAfterDeadlineMs));
+      server.on('connect', (_request: IncomingMessage, socket: Socket) =>
+        refuse(socket, toMethodNotAllowed('CONNECT'), 'CONNECT', refusal),
+      );
       return server;
     },
-    clientErrorHandler: (error: ClientError, socket: Socket) => clientErrors.answer(error, socket),
-    rewriteUrl: ({ url = '/' }) => (isUndecodable(toPath(url)) || hasLongSegment(toPath(url)) ? NOWHERE : url),
+    clientErrorHandler: (error: ClientError, socket: Socket) => answerClientError(error, socket, refusal),
+    frameworkErrors: (error, request, reply) => answerUnreadablePath(error.code, request, reply as FastifyReply),
     genReqId: ({ headers }) => toRequestId(headers['x-request-id']),
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    routerOptions: { querystringParser: createQueryParser(), maxParamLength: MAX_SEGMENT_LENGTH },
+    routerOptions: { querystringParser: parseQuery, maxParamLength: MAX_SEGMENT_LENGTH },
   });
-  await fastify.register(accessLog, { log: requests, connections });
-  await fastify.register(responseHeaders);
-  await fastify.register(cors, { origins: settings.CORS_ORIGINS });
-  await fastify.register(guard, { settings });
-  await fastify.register(preflight, { origins: settings.CORS_ORIGINS });
-  await fastify.register(serverOptions);
-  await fastify.register(notFound);
+  await fastify.register(requestLog, { log, underWay });
+  await fastify.register(entry, { enter });
   if (certificate) await fastify.register(secureBodies);
-  return { fastify, connections, certificate };
+  else if (!isLoopback(settings.HOST)) fastify.server.once('listening', warnOfPlainHttp);
+  return { fastify, underWay, certificate };
+
+  /** Answers a path that the router cannot read. Fastify runs no hooks for it. */
+  function answerUnreadablePath(code: string, request: FastifyRequest, reply: FastifyReply): void {
+    if (!log.begin(request, reply)) {
+      request.raw.socket.destroy();
+      return;
+    }
+    try {
+      enter(request, reply);
+      sendProblem(reply, toUnreadable(code));
+    } catch (error) {
+      sendProblem(reply, toGatewayError(error));
+    }
+  }
+
+  function warnOfPlainHttp(): void {
+    logger.warn(
+      { event: 'config.warning' },
+      'the internal API speaks plain HTTP: browsers then mark no calls from other sites (Sec-Fetch-Site). Set TLS_CERT_FILE and TLS_KEY_FILE, unless a proxy in front speaks HTTPS',
+    );
+  }
 
   function openCertificate(): ListenerCertificate | null {
     const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = settings;
     if (!certFile || !keyFile) return null;
-    return new ListenerCertificate({ certFile, keyFile }, clock, log.logger, limits.certificateLookMs);
+    return new ListenerCertificate({ certFile, keyFile }, clock, logger, limits.certificateLookMs);
   }
 }
+
+const toUnreadable = (code: string): GatewayError =>
+  code === 'FST_ERR_MAX_PARAM_LENGTH'
+    ? new GatewayError('request-too-large', 'A part of the URL is too long.', { status: 414 })
+    : new GatewayError('malformed-request', 'The URL of the request is malformed.');

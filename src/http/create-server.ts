@@ -15,7 +15,7 @@ export function createServer(
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
-    connectionsCheckingInterval: limits.timeoutLookMs,
+    connectionsCheckingInterval: limits.timeoutCheckMs,
     keepAliveTimeout: limits.keepAliveMs,
     // the guard answers a missing Host with a problem document
     requireHostHeader: false,

@@ -36,7 +36,7 @@ function pass(call: Call): void {
   for (let index = 0; index < headers.length; index += 2) {
     request.headers[headers[index]?.toLowerCase() ?? ''] ??= headers[index + 1];
   }
-  guard(request, url);
+  guard(request);
 }
 
 const codeOf = async (call: Call) => (await refusalOf(() => pass(call))).code;
@@ -52,6 +52,8 @@ describe('the name in Host', () => {
     '[::1]:',
     '[::1]:3000',
     'Accounts.Internal:443',
+    'localhost.',
+    'Accounts.Internal.:443',
   ])('%s is allowed', (host) => {
     expect(() => pass({ headers: ['Host', host] })).not.toThrow();
   });
@@ -64,11 +66,15 @@ describe('the name in Host', () => {
     'localhost::',
     'localhost:x',
     'localhost, evil.example',
-    'localhost.',
+    'localhost..',
+    '.',
     '127.1',
-    '',
   ])('%j is rejected', async (host) => {
     expect(await codeOf({ headers: ['Host', host] })).toBe('host-not-allowed');
+  });
+
+  it('that is empty is a missing one', async () => {
+    expect(await codeOf({ headers: ['Host', ''] })).toBe('malformed-request');
   });
 
   it('is never read from a forwarding header', async () => {
@@ -145,6 +151,27 @@ describe('a call that a page of another site made', () => {
 
   it('from a listed origin is served', () => {
     expect(() => pass({ headers: from('cross-site', 'https://treasury.example') })).not.toThrow();
+  });
+
+  // over plain HTTP browsers send no Sec-Fetch-Site
+  const withOrigin = (origin: string, host = 'localhost:3000') => ['Host', host, 'Origin', origin];
+
+  it.each(['https://evil.example', 'null', 'http://localhost', 'http://localhost:3001', 'http://localhost.evil:3000'])(
+    'with the unlisted origin %s and no Sec-Fetch-Site is rejected by the API only',
+    async (origin) => {
+      expect(await codeOf({ headers: withOrigin(origin) })).toBe('client-not-allowed');
+      expect(() => pass({ path: '/docs', headers: withOrigin(origin) })).not.toThrow();
+    },
+  );
+
+  it.each([
+    ['http://localhost:3000', 'localhost:3000'],
+    ['http://localhost', 'localhost:80'],
+    ['https://accounts.internal', 'Accounts.Internal.:443'],
+    ['https://treasury.example', 'localhost'],
+    ['', 'localhost'],
+  ])('the negative case: with the origin %j to %s is served', (origin, host) => {
+    expect(() => pass({ headers: withOrigin(origin, host) })).not.toThrow();
   });
 
   it.each(['same-origin', 'same-site', 'none'])('%s is served', (site) => {

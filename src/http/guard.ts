@@ -1,40 +1,33 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import fastifyPlugin from 'fastify-plugin';
-import { GatewayError } from '../errors/gateway-error.js';
 import type { Settings } from '../config/settings.js';
+import { GatewayError, type GatewayErrorOptions } from '../errors/gateway-error.js';
+import { isApi, isProbe, toPath } from '../representation/paths.js';
 import { createClientCheck } from './client-list.js';
-import { createOriginCheck } from './cors.js';
 import { createHostCheck } from './host-check.js';
-import { assertForm, assertReadablePath, malformed } from './request-form.js';
-import { isApi, isProbe, toPath } from './request-path.js';
+import { createOriginCheck, isOwnOrigin } from './origin.js';
 
-type GuardSettings = Pick<Settings, 'ALLOWED_CLIENTS' | 'ALLOWED_HOSTS' | 'CORS_ORIGINS'>;
+export type GuardSettings = Pick<Settings, 'ALLOWED_CLIENTS' | 'ALLOWED_HOSTS' | 'CORS_ORIGINS'>;
 
-/** Refuses requests that `createGuard` refuses, before any hook, middleware or guard that is added to the app. */
-export const guard = fastifyPlugin<{ readonly settings: GuardSettings }>(async (fastify, { settings }) => {
-  const assertMayCall = createGuard(settings);
-  fastify.addHook('onRequest', (request, _reply, done) => {
-    assertMayCall(request.raw, request.originalUrl);
-    done();
-  });
-});
+const MAX_BODY_BYTES = 1024;
+const NO_BODIES = 'This API takes no bodies.';
+const CLOSE: GatewayErrorOptions = { headers: { connection: 'close' } };
 
 /**
  * Decides who may call (docs/api.md#who-may-call): proper HTTP with one of our names as Host, from an allowed address,
  * and not from a page of another site in somebody's browser. Nothing is taken from a forwarding header.
  */
-export function createGuard(settings: GuardSettings): (request: IncomingMessage, url: string) => void {
+export function createGuard(settings: GuardSettings): (request: IncomingMessage) => void {
   const isListedOrigin = createOriginCheck(settings.CORS_ORIGINS);
   const isAllowedHost = createHostCheck(settings.ALLOWED_HOSTS);
   const isAllowedClient = createClientCheck(settings.ALLOWED_CLIENTS);
 
   /** @throws GatewayError malformed-request, request-too-large, host-not-allowed, client-not-allowed */
-  return (request, url) => {
-    assertForm(request, url);
-    const { headers, socket } = request;
+  return (request) => {
+    assertForm(request);
+    const { headers, socket, url = '/' } = request;
     const path = toPath(url);
     if (isProbe(path)) return;
-    if (headers.host === undefined) throw malformed('The request has no Host header.');
+    if (!headers.host) throw malformed('The request has no Host header.');
     if (!isAllowedHost(headers.host, socket.localAddress)) {
       throw new GatewayError(
         'host-not-allowed',
@@ -44,25 +37,66 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage,
     if (!isAllowedClient(socket)) {
       throw new GatewayError('client-not-allowed', 'The address of this connection is not in ALLOWED_CLIENTS.');
     }
-    const isForeignPage = isCrossSite(headers) && !isListedOrigin(headers.origin);
-    if (isForeignPage && isApi(path)) {
+    if (isForeignPage(headers) && !isListedOrigin(headers.origin) && isApi(decode(path))) {
       throw new GatewayError(
         'client-not-allowed',
         'A page of another site made this call, and its origin is not in CORS_ORIGINS.',
       );
     }
-    assertReadablePath(url);
   };
 }
 
 /**
- * True if a page of another site made the call. A navigation by the user does not count, such as a link to
- * a CSV: it has no Origin, and the other site cannot read the answer.
+ * Accepts proper HTTP/1 requests without a body to speak of.
+ * @throws GatewayError malformed-request, request-too-large
  */
-function isCrossSite(headers: IncomingHttpHeaders): boolean {
-  const site = headers['sec-fetch-site'];
+function assertForm({ httpVersionMajor, method, url = '', rawHeaders, headers }: IncomingMessage): void {
+  // "GET / HTTP/2.0" gets through the parser
+  if (httpVersionMajor !== 1) throw malformed('This service supports only HTTP/1.1 and HTTP/1.0.');
+  if (!url.startsWith('/') && !(url === '*' && method === 'OPTIONS')) {
+    throw malformed('The request target is an absolute URL or is missing; send a path that begins with a slash.');
+  }
+  if (countHosts(rawHeaders) > 1) throw malformed('The request has more than one Host header.');
+  // not every proxy knows where such a body ends, least of all in HTTP/1.0 (RFC 9112 §6.1)
+  if (headers['transfer-encoding'] !== undefined) throw tooLarge(CLOSE);
+  if (Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+}
+
+/**
+ * True if a page of another origin made the call. Browsers send `Sec-Fetch-Site` only over HTTPS and from this machine, `Origin`
+ * with every call by a script of another origin. A navigation by the user does not count, such as a link to a CSV: the other site
+ * cannot read the response.
+ */
+function isForeignPage({ host, origin, ...headers }: IncomingHttpHeaders): boolean {
   // sent twice, it is a list
-  if (site === undefined || !String(site).toLowerCase().includes('cross-site')) return false;
-  const isNavigation = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
-  return !isNavigation;
+  const isCrossSite = String(headers['sec-fetch-site'] ?? '')
+    .toLowerCase()
+    .includes('cross-site');
+  if (!isCrossSite && (!origin || isOwnOrigin(origin, host))) return false;
+  return headers['sec-fetch-mode'] !== 'navigate' || headers['sec-fetch-dest'] !== 'document';
+}
+
+/** A proxy in front may disagree on where the next request begins, so the connection is closed after this one. */
+const malformed = (detail: string): GatewayError => new GatewayError('malformed-request', detail, CLOSE);
+
+const tooLarge = (options: GatewayErrorOptions = {}): GatewayError =>
+  new GatewayError('request-too-large', NO_BODIES, { ...options, status: 413 });
+
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
+}
+
+/** A path as the router reads it: %61pi is api. One that it cannot read counts as one of the API. */
+function decode(path: string): string {
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return '/api';
+  }
 }

@@ -1,5 +1,5 @@
-/** A name or an IP literal, and a port, which may be empty (RFC 3986 §3.2.3). */
-const HOST = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(?<port>\d{0,5}))?$/;
+/** A name, perhaps with a final dot, or an IP literal, and a port, which may be empty (RFC 3986 §3.2.3). */
+const HOST = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(?::(?<port>\d{0,5}))?$/;
 
 /**
  * Creates a check for a Host header: one of the allowed names, or the IP address that accepted the connection, with or without
@@ -7,15 +7,10 @@ const HOST = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(?<port>\d{0,5}))?$/;
  */
 export function createHostCheck(allowedHosts: readonly string[]): (host: string, localAddress?: string) => boolean {
   const allowed = new Set(allowedHosts);
-  // most callers send the same name every time
-  let lastAllowed = '';
   return (host, localAddress) => {
-    if (host === lastAllowed) return true;
     const name = toName(host);
     if (name === null) return false;
-    if (!allowed.has(name)) return localAddress !== undefined && name === toLiteral(localAddress);
-    lastAllowed = host;
-    return true;
+    return allowed.has(name) || (localAddress !== undefined && name === toLiteral(localAddress));
   };
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import '../telemetry/request-fields.js';
 import type { GatewayError } from '../errors/gateway-error.js';
-import { toPath } from './request-path.js';
+import { toPath } from '../representation/paths.js';
 import { createTypeChooser } from '../representation/negotiation.js';
 import { toProblemDocument, toProblemHeaders } from '../errors/problem-document.js';
 import { toFailurePage } from '../pages/problems/problem-pages.js';
@@ -19,12 +19,16 @@ function toProblemPage(error: GatewayError, instance: string, requestId: string)
   return { headers: { ...toProblemHeaders(error), ...PAGE_HEADERS, 'content-length': String(body.length) }, body };
 }
 
+/** Headers of the response that failed; they do not describe the problem. */
+const OF_A_BODY = ['content-disposition', 'content-encoding', 'etag'];
+
 /** Sends a problem document, or its page to a browser. Its code and owner go to the log line and the metrics. */
 export function sendProblem(reply: FastifyReply, error: GatewayError): void {
   const { request } = reply;
   request.logFields.problem = error;
   const toAnswer = prefersHtml(request) ? toProblemPage : toProblemAnswer;
   const { headers, body } = toAnswer(error, toPath(request.originalUrl), request.id);
+  for (const name of OF_A_BODY) reply.removeHeader(name);
   reply.code(error.status).headers(headers).send(body);
 }
 

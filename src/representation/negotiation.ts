@@ -62,7 +62,8 @@ function byHeader<T>(choose: (header: string | undefined) => T, rest = ''): (hea
   const remembered = new Map<string, { readonly choice: T }>();
   const withoutHeader = choose(undefined);
   return (header) => {
-    if (header === undefined) return withoutHeader;
+    // an empty header is a missing one
+    if (!header) return withoutHeader;
     const key = header.length <= MAX_HEADER_LENGTH ? header : firstEntries(header) + rest;
     const known = remembered.get(key);
     if (known) return known.choice;

@@ -16,8 +16,10 @@ export interface RequestEnded {
   readonly ms: number;
   readonly cache: RequestFields['cache'];
   readonly problem: RequestFields['problem'];
-  /** X-Client-Name as the caller sent it: it may be anything. */
+  /** X-Client-Name as the caller sent it: it may be anything. Undefined if it is empty. */
   readonly clientName: string | undefined;
+  /** True for a call of the project's own pages. */
+  readonly isOwnPage: boolean;
 }
 
 /** A completed or failed GET to the bank. Cancelled calls are not reported. */

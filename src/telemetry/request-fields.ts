@@ -7,6 +7,8 @@ export interface RequestFields {
   readonly startedAt: number;
   /** The server span of the request, while traces are sent. */
   readonly span: Span | undefined;
+  /** Bytes of the body of its response. */
+  bytes: number;
   /**
    * The snapshot of the answer: cached; from a refresh, because nothing was cached, the cached one was too old, or the caller asked
    * for it; or an older one, marked stale.
@@ -20,7 +22,7 @@ export interface RequestFields {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Created by the access log for every request; each component adds the fields that it knows. */
+    /** Created by the request log for every request; each component adds the fields that it knows. */
     logFields: RequestFields;
   }
 }

@@ -10,13 +10,8 @@ type Row = readonly [bound: string, beyond: string, test: string];
 const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
   Callers: [
     [
-      'URL: {http/request-form MAX_URL_LENGTH} characters; a part of its path: {http/request-path MAX_SEGMENT_LENGTH}',
-      '414 `request-too-large`',
-      'test/http/odd-requests',
-    ],
-    [
-      'header: {http/create-server MAX_HEADER_BYTES KB}, {http/request-form MAX_HEADERS} lines; body: {http/request-form MAX_BODY_BYTES KB}',
-      '431; 413 `request-too-large`',
+      'URL and header: {http/create-server MAX_HEADER_BYTES KB}; a part of the path: {http/create-http MAX_SEGMENT_LENGTH}; body: {http/guard MAX_BODY_BYTES KB}',
+      '431, 414, 413 `request-too-large`',
       'test/http/odd-requests',
     ],
     [
@@ -27,13 +22,17 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
     [
       '{http/http-limits unanswered} unanswered requests on one connection; `MAX_CONNECTIONS` connections',
       'closed',
-      'src/http/connections.spec.ts',
+      'test/http/nest',
     ],
-    ['30 s without a byte taken from a response', 'closed', 'src/http/connections.spec.ts'],
     [
-      '{http/http-limits waitingBytes MB} of response bytes that wait for all clients together',
-      'the connections with the most are closed',
-      'src/http/connections.spec.ts',
+      '{http/http-limits inactiveMs s} (`REQUEST_DEADLINE_MS` and {http/http-limits inactiveAfterDeadlineMs s}, if longer) without a byte in either direction, noticed at most as much later',
+      'closed',
+      'src/http/create-http.spec.ts',
+    ],
+    [
+      '{http/http-limits bytesUnderWay MB} of response bodies under way',
+      '`overloaded`',
+      'src/http/create-http.spec.ts',
     ],
     ['`MAX_REQUESTS_WAITING` callers who wait for the bank', '`overloaded`', 'test/http/many-callers'],
     ['`REQUEST_DEADLINE_MS` for a response', 'an error', 'test/freshness/freshness'],
@@ -64,7 +63,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/accounts/encoded-responses.spec.ts',
     ],
     [
-      '{http/query-parser MAX_PARAMETERS} query parameters; `q`, `iban` 100 characters, `ownerId` 200',
+      '{representation/read-query MAX_PARAMETERS} query parameters; `q`, `iban` 100 characters, `ownerId` 200',
       'ignored; 400',
       'src/accounts/list-query.spec.ts',
     ],

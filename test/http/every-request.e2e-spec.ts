@@ -74,10 +74,11 @@ describe('who may call', () => {
 
   it('the negative case: a page of another origin or site gets no permission', async () => {
     const origin = 'Origin: https://evil.example';
-    const plain = await call([origin]);
+    const plain = await call([origin], '/health');
     expect([plain.status, plain.headers['access-control-allow-origin']]).toEqual([200, undefined]);
     expect(String(plain.headers['vary']).toLowerCase()).toContain('origin');
     for (const refused of [
+      await call([origin]),
       await call([origin, 'Access-Control-Request-Method: GET'], PATH, { method: 'OPTIONS' }),
       await call([origin, 'Sec-Fetch-Site: cross-site']),
     ]) {
@@ -107,7 +108,7 @@ describe('the request id and the log line', () => {
   });
 
   it('the log line has route and client, not the URL', async () => {
-    const headers = ['X-Request-Id: r-1', 'X-Client-Name: treasury-ui', 'Origin: https://a.example'];
+    const headers = ['X-Request-Id: r-1', 'X-Client-Name: treasury-ui', `Origin: ${LISTED}`];
     await call(headers, `${PATH}/secret-id?x=1`);
     expect(await line('r-1')).toEqual({
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
@@ -122,7 +123,7 @@ describe('the request id and the log line', () => {
       code: 'invalid-request',
       owner: 'caller',
       client: '127.0.0.1',
-      origin: 'https://a.example',
+      origin: LISTED,
       clientName: 'treasury-ui',
     });
     await call(['X-Request-Id: r-2']);
@@ -144,6 +145,16 @@ describe('the request id and the log line', () => {
     expect(failed).toMatchObject({ level: 'error', refreshId: expect.stringMatching(MADE_ID) });
     const cause = { refreshId: failed?.['refreshId'], code: 'access-not-granted', level: 'warn' };
     expect(other.events('request')).toMatchObject([cause, { status: 503, level: 'warn' }]);
+  });
+
+  it('an empty header is a missing one', async () => {
+    const names = ['X-Client-Name', 'Origin', 'Accept', 'Accept-Encoding', 'Cache-Control', 'If-None-Match'];
+    await call(['X-Request-Id: r-6', ...names.map((name) => `${name}:`)]);
+    const logged = await line('r-6');
+    expect(logged).toMatchObject({ status: 200, cache: 'hit' });
+    expect(logged).not.toHaveProperty('clientName');
+    expect(logged).not.toHaveProperty('origin');
+    expect((await call(['X-Request-Id:'])).headers['x-request-id']).toMatch(MADE_ID);
   });
 
   it('the log line has no IBAN, not even in the client name', async () => {

@@ -1,4 +1,5 @@
 import { connect, type AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import {
   Catch,
   Controller,
@@ -9,6 +10,7 @@ import {
   Module,
   NotFoundException,
   Query,
+  StreamableFile,
   UnauthorizedException,
   type ArgumentsHost,
   type CallHandler,
@@ -109,6 +111,9 @@ function expectProblem(answer: Answer, status: number, code: string): void {
   expect(answer.headers['x-request-id']).toBe((answer.json as { requestId: string }).requestId);
 }
 
+/** Ends the responses that wait. */
+const held: (() => void)[] = [];
+
 class QuotaSpent extends Error {}
 @Catch(QuotaSpent)
 class QuotaFilter implements ExceptionFilter {
@@ -122,6 +127,25 @@ class AddedController {
   @Get()
   read(@Query('a') a: unknown) {
     return { a };
+  }
+
+  @Get('broken')
+  broken() {
+    const pieces = function* () {
+      yield Buffer.from('begun');
+      throw new Error('broken');
+    };
+    return new StreamableFile(Readable.from(pieces(), { objectMode: false }));
+  }
+
+  @Get('slow')
+  slow() {
+    return new Promise((resolve) => held.push(() => resolve({})));
+  }
+
+  @Get('never')
+  never() {
+    return new Promise(() => held.push(() => undefined));
   }
 }
 
@@ -264,16 +288,78 @@ it('a controller that is added is guarded and logged, and returns Allow, like al
   expect((await linesOf('added', 3)).map(({ route, status }) => [route, status])).toEqual([
     ['/added', 200],
     ['/added', 421],
-    ['/added', 405],
+    [null, 405],
   ]);
 });
 
-it('an added hook sees every request that the guard allows, also for an unknown path or with an unfinished body', async () => {
+it('an added hook sees every request that the guard allows, also for an unknown path', async () => {
   hooked.length = 0;
   const asked = [PATH, PATH, '/health/live', '/nothing', '/docs'];
   for (const path of asked) await gateway.get(path);
-  await get(`${gateway.url}/nothing`, { 'content-type': 'application/json' }, 'POST');
-  expect(hooked).toEqual([...asked, '/nothing']);
+  expect(hooked).toEqual(asked);
+});
+
+describe('each request has exactly one line and is counted once', () => {
+  /** Requests that the metrics have counted, refused ones included. */
+  const counted = async () => {
+    const { text } = await gateway.get('/metrics', { 'x-client-name': 'metrics' });
+    const counts = [...text.matchAll(/^http_server_request_duration_seconds_count\{(?!.*"\/metrics").*\} (\d+)$/gm)];
+    return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+  };
+  const raw = (id: string, path: string, method = 'GET') =>
+    `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: ${id}\r\n\r\n`;
+
+  it.each([
+    ['answered', raw('one', PATH), [['one', 200]]],
+    ['of HEAD', raw('one', PATH, 'HEAD'), [['one', 200]]],
+    ['for a path that no route has', raw('one', '/nothing'), [['one', 404]]],
+    ['for a path that the router cannot read', raw('one', '/%zz'), [['one', 400]]],
+    ['refused', raw('one', PATH, 'PUT'), [['one', 405]]],
+    ['whose stream breaks', raw('one', '/added/broken'), [['one', 499]]],
+    [
+      'pipelined',
+      raw('one', '/added/slow') + raw('two', PATH),
+      [
+        ['two', 200],
+        ['one', 200],
+      ],
+    ],
+    [
+      'whose caller leaves, and those behind it',
+      raw('one', '/added/never') + raw('two', PATH),
+      [
+        ['one', 499],
+        ['two', 499],
+      ],
+    ],
+    [
+      'of a connection with more than 8',
+      Array.from({ length: 12 }, (_, index) => raw(`r-${index}`, '/added/never')).join(''),
+      Array.from({ length: 9 }, (_, index) => [`r-${index}`, 499]),
+    ],
+  ])('%s', async (_name, bytes, expected) => {
+    const before = await counted();
+    const from = gateway.lines.length;
+    const lines = () => gateway.lines.slice(from).map((line) => JSON.parse(line) as Record<string, unknown>);
+    const mine = () => lines().filter(({ event, route }) => event === 'request' && route !== '/metrics');
+    const socket = connect(gateway.port, '127.0.0.1').on('error', () => undefined);
+    socket.write(bytes);
+    if (bytes.includes('never')) {
+      await until(() => held.length > 0);
+      socket.destroy();
+    } else if (bytes.includes('slow')) {
+      await until(() => held.length > 0);
+      for (const release of held) release();
+    }
+    await until(() => mine().length >= expected.length);
+    socket.destroy();
+    held.length = 0;
+    await gateway.get('/health/live');
+    const counts = (pairs: unknown[][]) => pairs.map((pair) => pair.join(' ')).toSorted();
+    const seenLines = mine().filter(({ route }) => route !== '/health/live');
+    expect(counts(seenLines.map(({ requestId, status }) => [requestId, status]))).toEqual(counts(expected));
+    expect((await counted()) - before).toBe(expected.length + 1);
+  });
 });
 
 describe('app.close() without a signal', () => {

@@ -17,7 +17,14 @@ describe('metrics', () => {
     const activity = new Activity();
     const metrics = createExposition(activity);
     const problem = { code: 'account-not-found', owner: 'caller' } as const;
-    const request = { route: '/api/v1/accounts/:accountId', status: 404, ms: 0.4, cache: undefined, problem };
+    const request = {
+      route: '/api/v1/accounts/:accountId',
+      status: 404,
+      ms: 0.4,
+      cache: undefined,
+      problem,
+      isOwnPage: false,
+    };
     const renderAfter = async (count: number) => {
       for (let index = 0; index < count; index += 1) {
         activity.emit('requestEnded', { ...request, method: `M${index}`, clientName: `app-${toLetters(index)}` });

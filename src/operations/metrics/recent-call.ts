@@ -1,3 +1,4 @@
+import { isApi } from '../../representation/paths.js';
 import type { RequestEnded } from '../../telemetry/activity.js';
 
 /** A call of an app, and what it got. `other`: an error of the caller, or a caller that left. */
@@ -6,12 +7,9 @@ export interface RecentCall {
   readonly got: 'current' | 'stale' | 'errors' | 'other';
 }
 
-/** The name that the project's own pages send (src/pages/console/web): looking at them is not a call of an app. */
-const OWN_PAGE = 'console';
-
 /** The request as a call of an app; null for every request that is none. */
-export function toRecentCall({ route, status, ms, cache, clientName }: RequestEnded): RecentCall | null {
-  if (!route?.startsWith('/api/v1/') || clientName === OWN_PAGE) return null;
+export function toRecentCall({ route, status, ms, cache, isOwnPage }: RequestEnded): RecentCall | null {
+  if (isOwnPage || route === null || !isApi(route)) return null;
   if (status >= 500) return { ms, got: 'errors' };
   if (status !== 200 && status !== 304) return { ms, got: 'other' };
   return { ms, got: cache === 'stale' ? 'stale' : 'current' };

@@ -7,7 +7,7 @@ import type { RecentEvent } from './recent-schema.js';
 const MAX_EVENTS = 200;
 
 /** Events of normal operation. They are not kept, because they would displace the others. */
-const COMMON = new Set(['bank.call', 'connection.closed', 'request', 'snapshot.refreshed', 'token.acquired']);
+const COMMON = new Set(['bank.call', 'request', 'snapshot.refreshed', 'token.acquired']);
 
 /**
  * The last notable log events (docs/health-and-metrics.md#the-last-hour), each with its message. Other fields of a line stay

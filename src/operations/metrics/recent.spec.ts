@@ -26,6 +26,7 @@ function createHistory() {
       cache: undefined,
       problem: undefined,
       clientName: undefined,
+      isOwnPage: false,
       ...change,
     });
   const callers = new RecentCallers(activity, clock, new ClientNames());

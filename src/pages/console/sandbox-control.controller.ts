@@ -3,7 +3,8 @@ import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { GatewayError } from '../../errors/gateway-error.js';
-import { controlPatch, type ControlPatch } from '../../sandbox/control/control-patch.js';
+import { readInput } from '../../representation/read-query.js';
+import { controlPatch } from '../../sandbox/control/control-patch.js';
 import { SandboxControl } from '../../sandbox/control/sandbox-control.js';
 
 /**
@@ -38,8 +39,8 @@ export class SandboxControlController {
 
   @Patch()
   @Header('cache-control', 'no-store')
-  patch(@Body({ schema: controlPatch }) change: ControlPatch) {
-    this.control.patch(change);
+  patch(@Body() change: unknown) {
+    this.control.patch(readInput(change, controlPatch));
     return this.control.state;
   }
 

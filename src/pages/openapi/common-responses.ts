@@ -1,6 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { problemSchema } from '../../errors/problem-document.js';
 import { PROBLEM_CODES, PROBLEMS } from '../../errors/problem-table.js';
+import { isApi } from '../../representation/paths.js';
 import { refTo } from '../../representation/schemas.js';
 
 type PathItem = OpenAPIObject['paths'][string];
@@ -45,8 +46,6 @@ const FROM_SNAPSHOT = [
   'Snapshot-Complete',
   'Snapshot-Stale',
 ];
-
-const isApi = (path: string): boolean => path.startsWith('/api/v1/');
 
 /** Adds the parts that are the same for all controllers: problems, 304 and response headers. */
 export function addCommonResponses(paths: OpenAPIObject['paths']): void {

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import { GatewayError } from '../errors/gateway-error.js';
+import { SECURITY_HEADERS } from '../representation/security-headers.js';
+import { isPreflight, PREFLIGHT_HEADERS, toCorsHeaders } from './cors.js';
+import { createGuard, type GuardSettings } from './guard.js';
+import { createOriginCheck } from './origin.js';
+
+const ALWAYS = {
+  ...SECURITY_HEADERS,
+  /** Request headers that a response may depend on. All responses have the same list, so that no route can forget one. */
+  vary: 'Accept, Accept-Encoding, Origin',
+};
+const ALLOW = 'GET, HEAD, OPTIONS';
+
+/** Lets a request in. Returns false if it has its response. */
+export type Enter = (request: FastifyRequest, reply: FastifyReply) => boolean;
+
+/** What every request passes before any hook, middleware or guard that is added to the app. */
+export const entry = fastifyPlugin<{ readonly enter: Enter }>(async (fastify, { enter }) => {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (enter(request, reply)) done();
+  });
+});
+
+/** Sets the headers of every response; then CORS, the guard, preflights, OPTIONS, and 405 for methods that no route takes. */
+export function createEntry(settings: GuardSettings): Enter {
+  const isListed = createOriginCheck(settings.CORS_ORIGINS);
+  const assertMayCall = createGuard(settings);
+
+  /** @throws GatewayError as the guard; method-not-allowed */
+  return (request, reply) => {
+    const { raw, id, method } = request;
+    const { origin } = raw.headers;
+    reply.headers(ALWAYS).header('x-request-id', id);
+    const mayRead = isListed(origin);
+    if (mayRead) reply.headers(toCorsHeaders(String(origin)));
+    assertMayCall(raw);
+    if (isPreflight(raw)) {
+      if (!mayRead) throw new GatewayError('client-not-allowed', 'This origin is not in CORS_ORIGINS.');
+      reply.code(204).headers(PREFLIGHT_HEADERS).send();
+      return false;
+    }
+    if (method === 'GET' || method === 'HEAD' || !request.is404) return true;
+    if (method !== 'OPTIONS') throw toMethodNotAllowed(method);
+    reply.code(204).header('allow', ALLOW).send();
+    return false;
+  };
+}
+
+/** The problem for a method that no route takes. */
+export const toMethodNotAllowed = (method: string): GatewayError =>
+  new GatewayError('method-not-allowed', `${method} is not allowed here, only ${ALLOW}.`, {
+    headers: { allow: ALLOW },
+  });
+
+/** The id a caller sent, when it is 1–64 of [A-Za-z0-9._-], else a new one. */
+export function toRequestId(header: string | string[] | undefined): string {
+  return typeof header === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(header) ? header : randomUUID();
+}

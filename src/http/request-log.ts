@@ -1,0 +1,118 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import type { Level, Logger } from 'pino';
+import { GatewayError } from '../errors/gateway-error.js';
+import { hasManyDigits } from '../errors/many-digits.js';
+import { isProbe } from '../representation/paths.js';
+import { CALLER_LEFT, type Activity } from '../telemetry/activity.js';
+import '../telemetry/request-fields.js';
+import { endRequestSpan, startRequestSpan } from '../telemetry/spans.js';
+import { isFromOwnPage } from './origin.js';
+import type { UnderWay } from './under-way.js';
+
+interface RequestLogOptions {
+  readonly log: RequestLog;
+  readonly underWay: UnderWay;
+}
+
+/** The name that the project's own pages send (src/pages/console/web): looking at them is not a call of an app. */
+const OWN_PAGE = 'console';
+const RETRY_AFTER_MS = 1000;
+
+/**
+ * The first plugin: logs and counts each request once, when its response closes. Closes a connection with too many requests, and
+ * refuses a body while too many bytes are under way.
+ */
+export const requestLog = fastifyPlugin<RequestLogOptions>(async (fastify, { log, underWay }) => {
+  fastify.decorateRequest('logFields');
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (log.begin(request, reply)) done();
+    else request.raw.socket.destroy();
+  });
+  fastify.addHook('onSend', (request, reply, payload, done) => {
+    if (underWay.isStopping) reply.header('connection', 'close');
+    const bytes = Buffer.isBuffer(payload) ? payload.length : 0;
+    if (bytes === 0 || underWay.addBytes(bytes)) {
+      request.logFields.bytes += bytes;
+      done(null, payload);
+      return;
+    }
+    const detail = 'Too many response bytes are under way to other callers.';
+    done(new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS }));
+  });
+});
+
+/** Writes the one line of each request (docs/logs.md#events), ends its span, and counts it. */
+export class RequestLog {
+  readonly #logger: Logger;
+  readonly #activity: Activity;
+  readonly #underWay: UnderWay;
+
+  constructor(logger: Logger, activity: Activity, underWay: UnderWay) {
+    this.#logger = logger;
+    this.#activity = activity;
+    this.#underWay = underWay;
+  }
+
+  /** Begins a request. Returns false if its connection has too many. Node emits `close` once for each response, however it ends. */
+  begin(request: FastifyRequest, reply: FastifyReply): boolean {
+    const startedAt = performance.now();
+    request.logFields = { startedAt, bytes: 0, span: startRequestSpan(request.headers['traceparent']) };
+    reply.raw.once('close', () => this.#ended(request, reply));
+    return this.#underWay.begin(request.raw.socket);
+  }
+
+  /** Logs input that never became a request but got a response. `method` is null if it could not be read. */
+  refused({ status, code, owner }: GatewayError, requestId: string, method: string | null, client?: string): void {
+    const line = { event: 'request', requestId, method, route: null, status, ms: 0, code, owner, client };
+    this.#logger.info(line, 'request');
+    const nothing = { route: null, ms: 0, cache: undefined, clientName: undefined, isOwnPage: false };
+    this.#activity.emit('requestEnded', { method, status, problem: { code, owner }, ...nothing });
+  }
+
+  #ended(request: FastifyRequest, reply: FastifyReply): void {
+    const { raw, logFields: fields } = request;
+    this.#underWay.end(raw.socket, fields.bytes);
+    const status = reply.raw.writableFinished ? reply.statusCode : CALLER_LEFT;
+    const ms = performance.now() - fields.startedAt;
+    const { origin, 'x-client-name': header } = raw.headers;
+    const clientName = header ? String(header) : undefined;
+    const method = raw.method ?? null;
+    const route = request.routeOptions.url ?? null;
+    const { span, cache, refreshId, problem } = fields;
+    const isOwnPage = clientName === OWN_PAGE && isFromOwnPage(raw.headers);
+    const ended = { method, route, status, ms, cache, problem, clientName, isOwnPage };
+    if (span) endRequestSpan(span, ended, refreshId);
+    this.#logger[toLevel(status, route)](
+      {
+        event: 'request',
+        requestId: request.id,
+        trace_id: span?.spanContext().traceId,
+        method,
+        route,
+        status,
+        ms: Math.round(ms * 10) / 10,
+        cache,
+        refreshId,
+        code: problem?.code,
+        owner: problem?.owner,
+        client: raw.socket.remoteAddress,
+        origin: origin ? toLogged(origin) : undefined,
+        clientName: clientName && toLoggedName(clientName),
+      },
+      'request',
+    );
+    this.#activity.emit('requestEnded', ended);
+  }
+}
+
+function toLevel(status: number, route: string | null): Level {
+  if (status >= 500) return 'warn';
+  return status < 400 && isProbe(route ?? '') ? 'debug' : 'info';
+}
+
+/** A request header, cleaned for the log: one line, no control characters, limited length. */
+const toLogged = (header: string): string => header.slice(0, 100).replace(/[^\x20-\x7e]/g, '?');
+
+/** Replaces the digits by stars if there are more than 4, as for metric labels: they may be an IBAN or an amount. */
+const toLoggedName = (name: string): string => toLogged(hasManyDigits(name) ? name.replace(/\d/g, '*') : name);

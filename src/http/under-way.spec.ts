@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { connect, Socket, type AddressInfo } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { onClose } from '../../test/support/closing.js';
+import { until } from '../../test/support/until.js';
+import { HTTP_LIMITS } from './http-limits.js';
+import { UnderWay } from './under-way.js';
+
+const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+/** More bytes than the system buffers for a client that reads nothing. */
+const LARGE = Buffer.alloc(16 * 1024 * 1024);
+
+describe('the responses under way', () => {
+  it('of one connection are at most 8, whatever others have', () => {
+    const underWay = new UnderWay(HTTP_LIMITS);
+    const [one, other] = [new Socket(), new Socket()];
+    expect(Array.from({ length: 9 }, () => underWay.begin(one))).toEqual([...Array<boolean>(8).fill(true), false]);
+    expect(underWay.begin(other)).toBe(true);
+    for (let index = 0; index < 2; index++) underWay.end(one, 0);
+    expect([underWay.of(one), underWay.begin(one)]).toEqual([7, true]);
+  });
+
+  it('have at most 256 MB in total; one that is refused takes nothing', () => {
+    const underWay = new UnderWay(HTTP_LIMITS);
+    const limit = 256 * 1024 * 1024;
+    expect([underWay.addBytes(limit - 1), underWay.addBytes(2), underWay.addBytes(1)]).toEqual([true, false, true]);
+    const socket = new Socket();
+    underWay.begin(socket);
+    underWay.end(socket, 5);
+    expect([underWay.addBytes(5), underWay.addBytes(1)]).toEqual([true, false]);
+  });
+});
+
+describe('the end of all connections', () => {
+  async function serve(listener: RequestListener) {
+    const underWay = new UnderWay({ ...HTTP_LIMITS, lastRequestMs: 100 });
+    const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+      underWay.begin(request.socket);
+      response.once('close', () => underWay.end(request.socket, 0));
+      listener(request, response);
+    });
+    onClose(() => server.close().closeAllConnections());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const open = new Set<Socket>();
+    server.on('connection', (socket) => {
+      open.add(socket);
+      socket.on('close', () => open.delete(socket));
+    });
+    const dial = (text: string) => {
+      const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
+      socket.write(text);
+      onClose(() => socket.destroy());
+      return socket;
+    };
+    const drain = (graceMs: number) => {
+      underWay.stop();
+      return underWay.drain(server, graceMs);
+    };
+    return { drain, dial, open };
+  }
+
+  it('waits for responses until the grace period is over, then closes idle and silent ones too', async () => {
+    let begun = 0;
+    const { drain, dial, open } = await serve((request, response) => {
+      begun += 1;
+      if (request.url === '/now') response.end();
+    });
+    const sockets = [dial(''), dial(GET.replace('/', '/now')), dial(GET)].map((socket) => socket.resume());
+    await until(() => open.size === 3 && begun === 2);
+    const closed = sockets.map((socket) => once(socket, 'close'));
+    await drain(500);
+    await Promise.all(closed);
+  });
+
+  it('answers a request that comes on an open connection while another one waits', async () => {
+    const waiting: (() => void)[] = [];
+    const { drain, dial, open } = await serve((request, response) => {
+      if (request.url === '/now') response.end('now');
+      else waiting.push(() => response.end('late'));
+    });
+    const [kept, late] = [dial(''), dial(GET)];
+    await until(() => open.size === 2 && waiting.length === 1);
+    const drained = drain(60_000);
+    kept.write(GET.replace('/', '/now'));
+    const [answer] = (await once(kept, 'data')) as [Buffer];
+    expect(String(answer)).toContain('now');
+    waiting[0]?.();
+    expect(String((await once(late, 'data'))[0])).toContain('late');
+    await drained;
+  });
+
+  it('sends a completed response in full, and waits for its reader', async () => {
+    let begun = 0;
+    const { drain, dial } = await serve((_request, response) => {
+      begun += 1;
+      response.end(LARGE);
+    });
+    const socket = dial(GET).pause();
+    const closed = once(socket, 'close');
+    await until(() => begun === 1);
+    const drained = drain(60_000);
+    let bytes = 0;
+    socket.on('data', (chunk: Buffer) => void (bytes += chunk.length)).resume();
+    await Promise.all([drained, closed]);
+    expect(bytes).toBeGreaterThan(LARGE.length);
+  });
+});

@@ -1,0 +1,38 @@
+import { parse, type ParsedUrlQuery } from 'node:querystring';
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { GatewayError } from '../errors/gateway-error.js';
+
+/** More than any route defines, so the schema still sees at least one unknown or repeated parameter. */
+const MAX_PARAMETERS = 100;
+const SHOWN_LENGTH = 60;
+
+/** Parses a query string, for the router. */
+export const parseQuery = (query: string): ParsedUrlQuery =>
+  // the limit also counts empty parameters (&&), which would hide the ones after them
+  parse(query.replaceAll(/&+/g, '&'), '&', '=', { maxKeys: MAX_PARAMETERS });
+
+/** The query of a request, as the schema of its route reads it. @throws GatewayError invalid-request, naming each wrong parameter */
+export function readQuery<T extends z.ZodType>({ query }: Pick<FastifyRequest, 'query'>, schema: T): z.output<T> {
+  return readInput(query, schema);
+}
+
+/** Any input of a caller, as a schema reads it. @throws GatewayError invalid-request */
+export function readInput<T extends z.ZodType>(input: unknown, schema: T): z.output<T> {
+  const { success, data, error } = schema.safeParse(input);
+  if (success) return data;
+  throw toInvalidRequest(error.issues);
+}
+
+/** Each parameter is named as the caller wrote it. */
+function toInvalidRequest(issues: readonly z.core.$ZodIssue[]): GatewayError {
+  const errors = issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((name) => ({ name: toShown(name), reason: 'is not a parameter of this route (see /docs)' }))
+      : [{ name: toShown(issue.path.map(String).join('.')), reason: issue.message }],
+  );
+  const detail = errors.map(({ name, reason }) => `${name} ${reason}`).join('; ');
+  return new GatewayError('invalid-request', `${detail}.`, { errors });
+}
+
+const toShown = (name: string) => (name.length > SHOWN_LENGTH ? `${name.slice(0, SHOWN_LENGTH)}…` : name);
