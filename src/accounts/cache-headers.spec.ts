@@ -24,10 +24,10 @@ describe('Cache-Status', () => {
     [{ cache: 'miss' }, 'fwd=miss; ttl=7'],
     [{ cache: 'refreshed' }, 'fwd=stale; ttl=7'],
     [{ cache: 'request' }, 'fwd=request; ttl=7'],
-    [{ cache: 'hit', failure: 'bank-error', stale: true }, 'hit; ttl=7; detail=bank-error'],
-    [{ cache: 'refreshed', failure: 'bank-error', stale: true }, 'fwd=stale; ttl=7; detail=bank-error'],
+    [{ cache: 'hit', failure: 'bank-error', stale: true }, 'hit; ttl=0; detail=bank-error'],
+    [{ cache: 'refreshed', failure: 'bank-error', stale: true }, 'fwd=stale; ttl=0; detail=bank-error'],
     // too many callers wait already: nothing was forwarded
-    [{ cache: 'refreshed', failure: 'overloaded', stale: true }, 'hit; ttl=7; detail=overloaded'],
+    [{ cache: 'refreshed', failure: 'overloaded', stale: true }, 'hit; ttl=0; detail=overloaded'],
   ])('for %j is %s', ({ ...change }, status) => {
     expect(headersOf(change)['cache-status']).toBe(`accounts-gateway; ${status}`);
   });
