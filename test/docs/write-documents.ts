@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { ALL_CODES, PROBLEMS } from '../../src/errors/problem-table.js';
 import prepare from '../support/build-sources.js';
 import { read, ROOT } from '../support/documents.js';
@@ -15,7 +15,7 @@ import { toTable } from './to-table.js';
 interface AlertRule {
   readonly alert?: string;
   readonly labels: { readonly severity: string };
-  readonly annotations: { readonly runbook_url: string };
+  readonly annotations: Readonly<Record<'runbook_url' | 'impact' | 'wake', string>>;
 }
 
 const GENERATED = 'client/src/generated';
@@ -59,23 +59,21 @@ function problemTable(): string {
   return toTable(['code', 'status', 'owner', 'when', 'the first step'], rows);
 }
 
-/** The alerts of each severity, with links to their headings. */
+/** The alerts by severity, with links to their headings. */
 function alertTable(): string {
   const { groups } = parse(read('config/prometheus/alerts.yml')) as { groups: { rules: AlertRule[] }[] };
   const alerts = groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined);
-  const rows = [...Map.groupBy(alerts, ({ labels }) => labels.severity)].map(([severity, all]) => {
-    const links = all.map(({ alert = '', annotations }) => {
-      const [, heading = ''] = annotations.runbook_url.split('#');
-      return `[${alert.replace('AccountsGateway', '')}](#${heading})`;
-    });
-    return [severity, links.join(', ')];
+  const rows = [...Map.groupBy(alerts, ({ labels }) => labels.severity).values()].flat().map((rule) => {
+    const { impact, wake, runbook_url: url } = rule.annotations;
+    const name = `[${rule.alert?.replace('AccountsGateway', '')}](#${url.split('#')[1]})`;
+    return [rule.labels.severity, name, impact, wake];
   });
-  return toTable(['severity', 'alerts'], rows);
+  return toTable(['severity', 'alert', 'impact', 'whom to wake'], rows);
 }
 
 /** The alert rules for the Prometheus operator. */
 function prometheusRule(): string {
-  const [, groups = ''] = read('config/prometheus/alerts.yml').split(/^(?=groups:)/m);
+  const rules = parse(read('config/prometheus/alerts.yml')) as object;
   return `# Written by npm run docs from config/prometheus/alerts.yml, which explains it.
 apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule
@@ -83,8 +81,7 @@ metadata:
   name: accounts-gateway
   labels:
     app.kubernetes.io/name: accounts-gateway
-spec:
-${groups.replaceAll(/^(?=.)/gm, '  ')}`;
+${stringify({ spec: rules }, { aliasDuplicateObjects: false, lineWidth: 0, singleQuote: true })}`;
 }
 
 /** The typed client's types, which the pinned generator makes from the OpenAPI document. */

@@ -16,6 +16,7 @@ describe('alert rules and dashboard', () => {
     readonly record?: string;
     readonly alert?: string;
     readonly expr: string;
+    readonly annotations?: Readonly<Record<string, string>>;
   }
 
   /** A test in STORIES: which alerts fire at which time, and some of their texts. */
@@ -126,6 +127,23 @@ describe('alert rules and dashboard', () => {
           rests: !stories.every(firesIn),
           described: described.has(alert),
         }).toEqual({ alert, fires: true, rests: true, described: true });
+      }
+    });
+
+    it('has its impact, whom to wake, a command for each way of running, and a runbook that no gateway serves', () => {
+      const headings = [...read('docs/health-and-metrics.md').matchAll(/^### (.*)$/gm)].map(([, title = '']) =>
+        title.toLowerCase().replaceAll(' ', '-'),
+      );
+      for (const { alert, annotations = {} } of alerts) {
+        expect({ alert, ...annotations }).toMatchObject({
+          alert,
+          impact: expect.stringMatching(/^.{5,120}\.$/),
+          wake: expect.stringMatching(/\.$/),
+          commands: expect.stringMatching(/^systemd: .+\nDocker: .+\nKubernetes: .+\n$/),
+        });
+        const { pathname, hash } = new URL(annotations['runbook_url'] ?? '');
+        expect(pathname).not.toMatch(/^\/docs/);
+        expect(headings).toContain(hash.slice(1));
       }
     });
 
