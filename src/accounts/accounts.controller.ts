@@ -37,7 +37,7 @@ export class AccountsController {
     @Query({ schema: listQuerySchema }) _query: unknown,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ): Promise<void> {
+  ): void | Promise<void> {
     const query = readQuery(request, listQuerySchema);
     const format = query.format ?? toListFormat(request.headers.accept);
     return format === 'json'
@@ -66,7 +66,7 @@ export class AccountsController {
     @Query({ schema: noQuerySchema }) _query: unknown,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ): Promise<void> {
+  ): void | Promise<void> {
     readQuery(request, noQuerySchema);
     assertAcceptsJson(request.headers.accept);
     return this.responder.sendJson(request, reply, { kind: 'account', id: accountId });

@@ -29,7 +29,7 @@ export class BalancesController {
     @Query({ schema: filtersSchema }) _query: unknown,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ): Promise<void> {
+  ): void | Promise<void> {
     const filters = readQuery(request, filtersSchema);
     assertAcceptsJson(request.headers.accept);
     return this.responder.sendJson(request, reply, { kind: 'totals', filters });

@@ -20,12 +20,6 @@ export function toCacheHeaders(served: ServedSnapshot, freshMs: number): Record<
   };
 }
 
-/** The snapshot grew older while the response waited or was built. */
-export const afterWait = (served: ServedSnapshot, from: number): ServedSnapshot => ({
-  ...served,
-  ageMs: served.ageMs + performance.now() - from,
-});
-
 /** A weak entity tag (RFC 9110 §8.8.3) of an export: one for each snapshot, because a row of CSV has its time. */
 export function toExportTag(served: ServedSnapshot, key: string): string {
   const { snapshot, stale } = served;

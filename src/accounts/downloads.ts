@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../errors/gateway-error.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
@@ -16,110 +15,96 @@ const RETRY_AFTER_MS = 5000;
 /** Long documents, sent in pieces: at most 8 at once, of at most 3 different snapshots, each for at most 120 s. */
 @Injectable()
 export class Downloads {
-  /** Running downloads of each snapshot. */
-  readonly #running = new Map<Snapshot, number>();
-  /** Callers who wait, in order. Each is called when a download has ended, and returns true if it begins. */
-  readonly #waiting = new Set<() => boolean>();
+  /** The snapshot of each running download. */
+  readonly #running: Snapshot[] = [];
+  /** Callers who wait for a slot, in order. */
+  readonly #waiting = new Set<() => void>();
 
   /**
-   * Waits for a slot, which is taken until the stream is closed. Aborting `signal`, as a caller who leaves does, destroys the
-   * stream.
-   * @param open begins the download, which ends when its signal aborts; not called for a caller who no longer waits
+   * Waits for a slot, which is taken until the stream is closed. Aborting `caller`, as one who leaves does, destroys the stream.
+   * @param begin begins the download, which ends when its signal aborts; not called for a caller who no longer waits
    * @param waitMs for a slot and for the first piece
-   * @throws GatewayError overloaded after `waitMs`; what the first piece throws; the reason of `signal`
+   * @throws GatewayError overloaded after `waitMs`; what the first piece throws; the reason of `caller`
    */
   async open(
     snapshot: Snapshot,
-    open: (signal: AbortSignal) => AsyncIterator<Uint8Array>,
-    signal: AbortSignal,
+    begin: (signal: AbortSignal) => AsyncIterator<Uint8Array>,
+    caller: AbortSignal,
     waitMs: number,
   ): Promise<Readable> {
     const deadline = performance.now() + waitMs;
-    await this.#takeSlot(snapshot, signal, waitMs);
+    await this.#takeSlot(snapshot, caller, waitMs);
     const end = new AbortController();
+    let pieces: AsyncIterator<Uint8Array> | undefined;
+    const close = () => {
+      end.abort();
+      // a stream that was never read does not end them
+      pieces?.return?.().catch(() => undefined);
+      this.#releaseSlot(snapshot);
+    };
     try {
-      const pieces = open(AbortSignal.any([signal, end.signal]));
+      pieces = begin(AbortSignal.any([caller, end.signal]));
       // a list that has ended meanwhile is known before the header is sent
       const first = await within(pieces.next(), deadline - performance.now());
       if (first === TIMED_OUT) throw overloaded(`The download was not ready within ${waitMs} ms.`);
       const stream = Readable.from(withFirst(first, pieces), { objectMode: false });
-      void this.#watch(stream, pieces, snapshot, signal, end);
+      endInTime(stream, caller, close);
       return stream;
     } catch (error) {
-      end.abort();
-      this.#releaseSlot(snapshot);
+      close();
       throw error;
     }
   }
 
-  async #takeSlot(snapshot: Snapshot, signal: AbortSignal, waitMs: number): Promise<void> {
-    signal.throwIfAborted();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const slot = { isTaken: false };
-    const begin = () => {
-      if (!this.#hasSlot(snapshot)) return false;
-      this.#running.set(snapshot, (this.#running.get(snapshot) ?? 0) + 1);
-      slot.isTaken = true;
-      resolve();
-      return true;
-    };
-    if (begin()) return;
-    this.#waiting.add(begin);
+  async #takeSlot(snapshot: Snapshot, caller: AbortSignal, waitMs: number): Promise<void> {
+    const deadline = performance.now() + waitMs;
     try {
-      await within(orAborted(promise, signal), waitMs);
-    } catch (error) {
-      // given in the same moment in which the caller left
-      if (slot.isTaken) this.#releaseSlot(snapshot);
-      throw error;
+      caller.throwIfAborted();
+      while (this.#running.length >= LIMITS.downloads)
+        await this.#nextSlot(caller, Math.ceil(deadline - performance.now()));
+      const others = new Set(this.#running);
+      if (others.size >= LIMITS.snapshots && !others.has(snapshot)) {
+        throw overloaded(`Downloads of ${LIMITS.snapshots} other snapshots are already running.`);
+      }
+      this.#running.push(snapshot);
     } finally {
-      this.#waiting.delete(begin);
+      // a slot that this caller does not take, or one more
+      if (this.#running.length < LIMITS.downloads) this.#wakeNext();
     }
-    if (slot.isTaken) return;
-    const detail =
-      this.#count < LIMITS.downloads
-        ? `Downloads of ${LIMITS.snapshots} other snapshots are already running.`
-        : `${LIMITS.downloads} downloads are already running.`;
-    throw overloaded(detail);
   }
 
-  get #count(): number {
-    return [...this.#running.values()].reduce((sum, count) => sum + count, 0);
-  }
-
-  #hasSlot(snapshot: Snapshot): boolean {
-    if (this.#count >= LIMITS.downloads) return false;
-    return this.#running.has(snapshot) || this.#running.size < LIMITS.snapshots;
+  /** Waits until a slot may be free. @throws GatewayError overloaded; the reason of `caller` */
+  async #nextSlot(caller: AbortSignal, waitMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.add(resolve);
+    const slot = await within(orAborted(promise, caller), waitMs).finally(() => this.#waiting.delete(resolve));
+    if (slot === TIMED_OUT) throw overloaded(`${LIMITS.downloads} downloads are already running.`);
   }
 
   #releaseSlot(snapshot: Snapshot): void {
-    const left = (this.#running.get(snapshot) ?? 1) - 1;
-    if (left === 0) this.#running.delete(snapshot);
-    else this.#running.set(snapshot, left);
-    for (const begin of this.#waiting) {
-      if (begin()) this.#waiting.delete(begin);
-    }
+    this.#running.splice(this.#running.indexOf(snapshot), 1);
+    this.#wakeNext();
   }
 
-  /** Keeps the slot until the stream is closed. Nothing holds the stream after that. */
-  async #watch(
-    stream: Readable,
-    pieces: AsyncIterator<Uint8Array>,
-    snapshot: Snapshot,
-    signal: AbortSignal,
-    end: AbortController,
-  ): Promise<void> {
-    const onAbort = () => stream.destroy();
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    const cutOff = setTimeout(() => stream.destroy(new Error('the download took too long')), LIMITS.durationMs);
-    await finished(stream).catch(() => undefined);
-    end.abort();
-    // a stream that was never read has not begun to iterate, and so does not end what it would have
-    await pieces.return?.().catch(() => undefined);
-    clearTimeout(cutOff);
-    signal.removeEventListener('abort', onAbort);
-    this.#releaseSlot(snapshot);
+  #wakeNext(): void {
+    const [next] = this.#waiting;
+    if (!next) return;
+    this.#waiting.delete(next);
+    next();
   }
+}
+
+/** Destroys a stream when its caller leaves, or after 120 s. Nothing holds it once it is closed. */
+function endInTime(stream: Readable, caller: AbortSignal, onClose: () => void): void {
+  const onLeft = () => stream.destroy();
+  const cutOff = setTimeout(() => stream.destroy(new Error('the download took too long')), LIMITS.durationMs);
+  caller.addEventListener('abort', onLeft, { once: true });
+  stream.once('close', () => {
+    clearTimeout(cutOff);
+    caller.removeEventListener('abort', onLeft);
+    onClose();
+  });
+  if (caller.aborted) onLeft();
 }
 
 const overloaded = (detail: string) => new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS });

@@ -3,6 +3,7 @@ import { account, LocalList, snapshotOf } from '../../test/support/sample-snapsh
 import type { SnapshotFacts } from '../list/answer-schemas.js';
 import type { Query } from '../list/queries.js';
 import type { ServedSnapshot } from '../cache/snapshot-cache.js';
+import type { Settings } from '../config/settings.js';
 import { EncodedResponses } from './encoded-responses.js';
 
 const MB = 1024 * 1024;
@@ -20,13 +21,21 @@ function begin(bytes: number) {
   };
   const snapshot = { ...snapshotOf([account()]), list: Object.assign(new LocalList([]), { answer }) };
   const served: ServedSnapshot = { snapshot, ageMs: 0, stale: false, cache: 'hit', failure: null };
-  const responses = new EncodedResponses({ SNAPSHOT_MAX_AGE_MS: 300_000 });
+  const responses = new EncodedResponses({ SNAPSHOT_MAX_AGE_MS: 300_000 } as Settings);
   return {
     asked,
     open: gate.resolve,
-    get: (number: number, encoding: 'identity' | 'br' = 'identity', caller = STAYS) =>
-      responses.get(served, query(number), encoding, caller),
-    find: (number: number, encoding: 'identity' | 'br' = 'identity') => responses.find(served, query(number), encoding),
+    get: async (number: number, encoding: 'identity' | 'br' = 'identity', caller = STAYS) =>
+      responses.get(served, query(number), encoding, () => caller),
+    /** The response if it is in memory. */
+    find: (number: number, encoding: 'identity' | 'br' = 'identity') => {
+      const leaver = new AbortController();
+      const found = responses.get(served, query(number), encoding, () => leaver.signal);
+      if (!(found instanceof Promise)) return found;
+      found.catch(() => undefined);
+      leaver.abort();
+      return undefined;
+    },
   };
 }
 

@@ -1,19 +1,17 @@
 import { promisify } from 'node:util';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
-import type { SnapshotFacts } from '../list/answer-schemas.js';
-import type { Query } from '../list/queries.js';
-import type { Snapshot } from '../snapshot/snapshot.js';
-import { compress, MIN_COMPRESSED_BYTES, type Compression, type Encoding } from '../representation/negotiation.js';
 import { expiresAt } from '../cache/cached-snapshot.js';
 import type { ServedSnapshot } from '../cache/snapshot-cache.js';
 import { Settings } from '../config/settings.js';
-import { SharedWork } from './shared-work.js';
+import type { SnapshotFacts } from '../list/answer-schemas.js';
+import type { Query } from '../list/queries.js';
+import { compress, MIN_COMPRESSED_BYTES, type Compression, type Encoding } from '../representation/negotiation.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
+import { orAborted } from '../time/deadline.js';
 
 const compressed = promisify(compress);
-
-type AgeLimit = Pick<Settings, 'SNAPSHOT_MAX_AGE_MS'>;
 
 /** Memory for the encoded responses of one snapshot. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -31,10 +29,17 @@ export interface EncodedResponse {
   readonly body: Buffer | null;
 }
 
+/** A response that is being built, for all callers who wait for it. The last one who leaves ends it. */
+interface Building {
+  readonly response: Promise<EncodedResponse | null>;
+  readonly end: AbortController;
+  callers: number;
+}
+
 /** The responses of one snapshot; freed together with it. */
 interface ResponsesOfSnapshot {
   readonly ready: LRUCache<string, EncodedResponse>;
-  readonly underWay: SharedWork<EncodedResponse | null>;
+  readonly building: Map<string, Building>;
 }
 
 /** JSON responses as they are sent, each built once for a snapshot, whatever address asked for it. */
@@ -43,39 +48,34 @@ export class EncodedResponses {
   readonly #bySnapshot = new WeakMap<Snapshot, ResponsesOfSnapshot>();
   readonly #compressing = pLimit(MAX_COMPRESSING);
 
-  constructor(@Inject(Settings) private readonly limits: AgeLimit) {}
-
-  /** The response, if it has been built. */
-  find(served: ServedSnapshot, query: Query, encoding: Encoding): EncodedResponse | undefined {
-    return this.#bySnapshot.get(served.snapshot)?.ready.get(toKey(served, query, encoding));
-  }
+  constructor(private readonly settings: Settings) {}
 
   /**
-   * The response, from memory or built once for all callers who wait for it. Null for an account that is not in the list.
-   * @throws as `ListThread.answer`; the reason of `caller` when it aborts. What nobody waits for any longer is not begun.
+   * The response: at once from memory, or built once for all callers who wait for it. Null for an account that is not in the list.
+   * @param toSignal the caller's, for one who must wait
+   * @throws as `ListThread.answer`; the reason of the signal when it aborts
    */
-  async get(
+  get(
     served: ServedSnapshot,
     query: Query,
     encoding: Encoding,
-    caller: AbortSignal,
-  ): Promise<EncodedResponse | null> {
-    const { ready, underWay } = this.#responsesOf(served.snapshot);
-    const key = toKey(served, query, encoding);
-    const found = ready.get(key);
-    if (found) return found;
-    return underWay.join(key, caller, async (signal) => {
+    toSignal: () => AbortSignal,
+  ): EncodedResponse | Promise<EncodedResponse | null> {
+    const responses = this.#responsesOf(served.snapshot);
+    const key = `${encoding} ${served.stale} ${JSON.stringify(query)}`;
+    const build = async (signal: AbortSignal) => {
       const response = await (encoding === 'identity'
         ? this.#ask(served, query, signal)
         : this.#compress(served, query, encoding, signal));
       // one that was not compressed because too many waited is not kept as the compressed one
-      if (response && (response.encoding === encoding || isSmall(response))) ready.set(key, response);
+      if (response && (response.encoding === encoding || isSmall(response))) responses.ready.set(key, response);
       return response;
-    });
+    };
+    return responses.ready.get(key) ?? join(responses.building, key, build, toSignal());
   }
 
   async #ask(served: ServedSnapshot, query: Query, signal: AbortSignal): Promise<EncodedResponse | null> {
-    const answer = await served.snapshot.list.answer(query, toFacts(served, this.limits), signal);
+    const answer = await served.snapshot.list.answer(query, toFacts(served, this.settings), signal);
     if (answer === null) return null;
     const { digest, body } = answer;
     return {
@@ -91,7 +91,7 @@ export class EncodedResponses {
     encoding: Compression,
     signal: AbortSignal,
   ): Promise<EncodedResponse | null> {
-    const plain = await this.get(served, query, 'identity', signal);
+    const plain = await this.get(served, query, 'identity', () => signal);
     if (plain === null || plain.body === null || isSmall(plain)) return plain;
     if (this.#compressing.pendingCount >= MAX_WAITING_TO_COMPRESS) return plain;
     const { etag, body } = plain;
@@ -108,31 +108,48 @@ export class EncodedResponses {
       (body?.length ?? 0) + 2 * key.length + OVERHEAD_BYTES;
     const created = {
       ready: new LRUCache<string, EncodedResponse>({ maxSize: MAX_BYTES, sizeCalculation }),
-      underWay: new SharedWork<EncodedResponse | null>(),
+      building: new Map<string, Building>(),
     };
     this.#bySnapshot.set(snapshot, created);
     return created;
   }
 }
 
-const isSmall = ({ body }: EncodedResponse): boolean => body !== null && body.length <= MIN_COMPRESSED_BYTES;
-
-/** The texts of queries. ValidationPipe gives the same object for the same query string. */
-const texts = new WeakMap<Query, string>();
-
-function toText(query: Query): string {
-  const known = texts.get(query);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(query);
-  texts.set(query, text);
-  return text;
+/** Waits for the response under way for this key, or for a new one. */
+async function join(
+  building: Map<string, Building>,
+  key: string,
+  build: (signal: AbortSignal) => Building['response'],
+  caller: AbortSignal,
+): Promise<EncodedResponse | null> {
+  caller.throwIfAborted();
+  const work = building.get(key) ?? begin(build);
+  building.set(key, work);
+  work.callers += 1;
+  try {
+    return await orAborted(work.response, caller);
+  } finally {
+    work.callers -= 1;
+    // the last one: it is done, or nobody waits for it
+    if (work.callers === 0) {
+      building.delete(key);
+      work.end.abort(caller.reason);
+    }
+  }
 }
 
-const toKey = ({ stale }: ServedSnapshot, query: Query, encoding: Encoding): string =>
-  `${encoding} ${stale} ${toText(query)}`;
+function begin(build: (signal: AbortSignal) => Building['response']): Building {
+  const end = new AbortController();
+  return { response: build(end.signal), end, callers: 0 };
+}
+
+const isSmall = ({ body }: EncodedResponse): boolean => body !== null && body.length <= MIN_COMPRESSED_BYTES;
 
 /** The property `snapshot` of a response. */
-export const toFacts = ({ snapshot, stale }: ServedSnapshot, limits: AgeLimit): SnapshotFacts => ({
+export const toFacts = (
+  { snapshot, stale }: ServedSnapshot,
+  limits: Pick<Settings, 'SNAPSHOT_MAX_AGE_MS'>,
+): SnapshotFacts => ({
   asOf: snapshot.asOf,
   expiresAt: expiresAt(snapshot, limits),
   stale,

@@ -19,7 +19,7 @@ const NDJSON = { kind: 'ndjson', selection: { filters: {}, sort: 'name' } } as c
 
 /** A responder that gets these snapshots one after the other, and the responses that it sends. */
 function begin(snapshots: Snapshot[], deadlineMs = 15_000) {
-  const getCached = () => {
+  const get = () => {
     const snapshot = snapshots.length > 1 ? snapshots.shift() : snapshots[0];
     return { snapshot, ageMs: 0, stale: false, cache: 'hit', failure: null };
   };
@@ -28,7 +28,7 @@ function begin(snapshots: Snapshot[], deadlineMs = 15_000) {
     SNAPSHOT_MAX_AGE_MS: 5000,
     REQUEST_DEADLINE_MS: deadlineMs,
   } as Settings;
-  const cache = { getCached } as unknown as SnapshotCache;
+  const cache = { get } as unknown as SnapshotCache;
   const responder = new Responder(cache, new EncodedResponses(settings), new Downloads(), settings);
   const sent: Sent[] = [];
   const reply = {

@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Settings } from '../config/settings.js';
-import { GatewayError } from '../errors/gateway-error.js';
-import { ListEnded } from '../snapshot/list-thread.js';
-import type { Export, Query } from '../list/queries.js';
-import { compressStream, toEncoding, type Encoding } from '../representation/negotiation.js';
 import { readCacheDirectives, toFreshMs } from '../cache/freshness.js';
 import { CallerLeft, SnapshotCache, type ServedSnapshot } from '../cache/snapshot-cache.js';
+import { Settings } from '../config/settings.js';
+import { GatewayError } from '../errors/gateway-error.js';
+import type { Export, Query } from '../list/queries.js';
+import { compressStream, toEncoding } from '../representation/negotiation.js';
+import { ListEnded } from '../snapshot/list-thread.js';
 import '../telemetry/request-fields.js';
-import { afterWait, matchesTag, toCacheHeaders, toExportTag } from './cache-headers.js';
+import { matchesTag, toCacheHeaders, toExportTag } from './cache-headers.js';
 import { Downloads } from './downloads.js';
 import { EncodedResponses, toFacts, type EncodedResponse } from './encoded-responses.js';
 import { MEDIA_TYPES } from './list-query.js';
@@ -20,11 +20,17 @@ const MIN_ANSWER_MS = 300;
 /** Long documents that are compressed at once; further ones are sent uncompressed. */
 const MAX_COMPRESSED_STREAMS = 2;
 
+/** A response that was found or can be built, with its own headers. */
+interface Document {
+  readonly headers: Readonly<Record<string, string>> & { readonly etag: string };
+  /** What is sent in pieces, if it is not ready. */
+  readonly body: Buffer | Query | Export;
+}
+
 /** Gets the snapshot that a request asks for, and sends responses built from one, with the headers that show its age. */
 @Injectable()
 export class Responder {
   readonly #freshMs: number;
-  readonly #deadlineMs: number;
   #compressedStreams = 0;
 
   constructor(
@@ -34,24 +40,33 @@ export class Responder {
     private readonly settings: Settings,
   ) {
     this.#freshMs = toFreshMs(settings);
-    this.#deadlineMs = settings.REQUEST_DEADLINE_MS;
   }
 
   /**
-   * Sends the answer as JSON, from memory if the query was answered before from the same snapshot.
+   * Sends the answer as JSON: at once if it is in memory.
    * @throws GatewayError as `SnapshotCache.get`; account-not-found; overloaded
    */
-  async sendJson(request: FastifyRequest, reply: FastifyReply, query: Query): Promise<void> {
+  sendJson(request: FastifyRequest, reply: FastifyReply, query: Query): void | Promise<void> {
     const encoding = toEncoding(request.headers['accept-encoding']);
-    await this.#withList(request, async (served) => {
-      const waitedFrom = performance.now();
-      const found = this.responses.find(served, query, encoding);
-      const response = found ?? (await this.#ask(request, served, query, encoding));
-      if (response === null) throw this.#accountNotFound(served);
-      // a long document is not begun for a caller who has it
-      const isKnown = matchesTag(request.headers['if-none-match'], response.etag);
-      const body = response.body ?? (isKnown ? NOTHING() : await this.#open(request, served, query));
-      this.#send(request, reply, afterWait(served, waitedFrom), response, body);
+    let deadline: AbortSignal | undefined;
+    const toSignal = () => {
+      deadline = AbortSignal.timeout(Math.max(MIN_ANSWER_MS, this.#leftMs(request)));
+      return AbortSignal.any([request.signal, deadline]);
+    };
+    return this.#withSnapshot(request, (served) => {
+      const from = performance.now();
+      const send = (response: EncodedResponse | null) => {
+        const aged = { ...served, ageMs: served.ageMs + performance.now() - from };
+        if (response === null) throw this.#accountNotFound(aged);
+        return this.#reply(request, reply, aged, toDocument(response, query));
+      };
+      const response = this.responses.get(served, query, encoding, toSignal);
+      if (!(response instanceof Promise)) return send(response);
+      return response.then(send).catch((error: unknown) => {
+        if (!deadline?.aborted || error !== deadline.reason) throw error;
+        const detail = `The answer was not ready within ${this.settings.REQUEST_DEADLINE_MS} ms (REQUEST_DEADLINE_MS).`;
+        throw new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS });
+      });
     });
   }
 
@@ -59,89 +74,70 @@ export class Responder {
    * Sends every match as a file.
    * @throws GatewayError as `SnapshotCache.get`; overloaded
    */
-  async sendExport(request: FastifyRequest, reply: FastifyReply, asked: Export): Promise<void> {
-    await this.#withList(request, async (served) => {
-      const etag = toExportTag(served, JSON.stringify(asked));
-      if (matchesTag(request.headers['if-none-match'], etag)) {
-        sendNotModified(request, reply, { ...toCacheHeaders(served, this.#freshMs), etag });
-        return;
-      }
-      const waitedFrom = performance.now();
-      const stream = await this.#open(request, served, asked);
-      const headers: Record<string, string> = {
-        ...toCacheHeaders(afterWait(served, waitedFrom), this.#freshMs),
-        etag,
+  sendExport(request: FastifyRequest, reply: FastifyReply, asked: Export): void | Promise<void> {
+    return this.#withSnapshot(request, (served) => {
+      const headers = {
+        etag: toExportTag(served, JSON.stringify(asked)),
         'content-type': `${MEDIA_TYPES[asked.kind]}; charset=utf-8`,
         'content-disposition': `attachment; filename="accounts.${asked.kind}"`,
       };
-      this.#sendStream(request, reply, headers, stream);
+      return this.#reply(request, reply, served, { headers, body: asked });
     });
   }
 
-  /** The response, within the request's deadline: the list may have much to answer. @throws GatewayError overloaded */
-  async #ask(request: FastifyRequest, served: ServedSnapshot, query: Query, encoding: Encoding) {
-    const deadline = AbortSignal.timeout(Math.max(MIN_ANSWER_MS, this.#leftMs(request)));
-    try {
-      return await this.responses.get(served, query, encoding, AbortSignal.any([request.signal, deadline]));
-    } catch (error) {
-      if (!deadline.aborted) throw error;
-      const detail = `The answer was not ready within ${this.#deadlineMs} ms (REQUEST_DEADLINE_MS).`;
-      throw new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS });
-    }
-  }
-
   /** Uses the snapshot for this request; once more with the one cached then, if its list was replaced and ended meanwhile. */
-  async #withList(request: FastifyRequest, use: (served: ServedSnapshot) => Promise<void>): Promise<void> {
-    const useOnce = async () => use(this.#serveCached(request) ?? (await this.#serveRefreshed(request)));
-    try {
-      await useOnce().catch((error: unknown) => {
-        if (!(error instanceof ListEnded)) throw error;
-        return useOnce();
+  #withSnapshot(request: FastifyRequest, use: (served: ServedSnapshot) => void | Promise<void>): void | Promise<void> {
+    const wanted = readCacheDirectives(request.headers['cache-control']);
+    const useServed = (served: ServedSnapshot) => {
+      request.logFields.cache = served.stale ? 'stale' : served.cache;
+      return use(served);
+    };
+    const useOnce = () => {
+      const served = this.snapshots.get(wanted, request);
+      return served instanceof Promise ? served.then(useServed) : useServed(served);
+    };
+    return useOnce()
+      ?.catch((error: unknown) => {
+        if (error instanceof ListEnded) return useOnce();
+        throw error;
+      })
+      .catch((error: unknown) => {
+        throw request.signal.aborted ? new CallerLeft() : error;
       });
-    } catch (error) {
-      throw request.signal.aborted ? new CallerLeft() : error;
-    }
   }
 
-  /** A long document in pieces, within the request's deadline; nothing for HEAD. */
-  #open(request: FastifyRequest, served: ServedSnapshot, asked: Query | Export): Promise<Readable> {
-    if (request.method === 'HEAD') return Promise.resolve(NOTHING());
-    const { snapshot } = served;
-    const facts = toFacts(served, this.settings);
-    const waitMs = this.#leftMs(request);
-    return this.downloads.open(
-      snapshot,
-      (signal) => snapshot.list.pieces(asked, facts, signal),
-      request.signal,
-      waitMs,
-    );
-  }
-
-  /** Milliseconds until the deadline of a request. */
-  #leftMs({ logFields }: FastifyRequest): number {
-    return Math.max(0, Math.ceil(this.#deadlineMs - (performance.now() - logFields.startedAt)));
-  }
-
-  #send(
+  /** The one place that sends: 304 for a caller who has it, else the body, if it is long in pieces. */
+  #reply(
     request: FastifyRequest,
     reply: FastifyReply,
     served: ServedSnapshot,
-    { etag, encoding }: EncodedResponse,
-    body: Buffer | Readable,
-  ): void {
-    const headers = toCacheHeaders(served, this.#freshMs);
-    headers['etag'] = etag;
-    if (matchesTag(request.headers['if-none-match'], etag)) {
-      sendNotModified(request, reply, headers);
-      return;
+    { headers, body }: Document,
+  ): void | Promise<void> {
+    const cacheHeaders = toCacheHeaders(served, this.#freshMs);
+    if (matchesTag(request.headers['if-none-match'], headers.etag)) {
+      reply.code(304).headers({ ...cacheHeaders, etag: headers.etag });
+      // with nothing at all, Fastify gives HEAD a length of 0, which is not that of the answer to GET (RFC 9110 §8.6)
+      reply.send(request.method === 'HEAD' ? Readable.from([]) : undefined);
+      return undefined;
     }
-    headers['content-type'] = 'application/json; charset=utf-8';
-    if (!Buffer.isBuffer(body)) {
-      this.#sendStream(request, reply, headers, body);
-      return;
+    if (Buffer.isBuffer(body)) {
+      reply.headers({ ...cacheHeaders, ...headers }).send(body);
+      return undefined;
     }
-    if (encoding !== 'identity') headers['content-encoding'] = encoding;
-    reply.headers(headers).send(body);
+    const from = performance.now();
+    return this.#open(request, served, body).then((stream) => {
+      const aged = { ...served, ageMs: served.ageMs + performance.now() - from };
+      this.#sendStream(request, reply, { ...toCacheHeaders(aged, this.#freshMs), ...headers }, stream);
+    });
+  }
+
+  /** A long document in pieces, within the request's deadline; nothing for HEAD. */
+  async #open(request: FastifyRequest, served: ServedSnapshot, asked: Query | Export): Promise<Readable> {
+    if (request.method === 'HEAD') return Readable.from([]);
+    const { snapshot } = served;
+    const facts = toFacts(served, this.settings);
+    const begin = (signal: AbortSignal) => snapshot.list.pieces(asked, facts, signal);
+    return this.downloads.open(snapshot, begin, request.signal, this.#leftMs(request));
   }
 
   /** Sends a long body, compressed on the way if the caller accepts it and not too many are. */
@@ -153,8 +149,12 @@ export class Responder {
     }
     this.#compressedStreams += 1;
     stream.once('close', () => (this.#compressedStreams -= 1));
-    headers['content-encoding'] = encoding;
-    reply.headers(headers).send(compressStream(stream, encoding));
+    reply.headers({ ...headers, 'content-encoding': encoding }).send(compressStream(stream, encoding));
+  }
+
+  /** Milliseconds until the deadline of a request. */
+  #leftMs({ logFields }: FastifyRequest): number {
+    return Math.max(0, Math.ceil(this.settings.REQUEST_DEADLINE_MS - (performance.now() - logFields.startedAt)));
   }
 
   #accountNotFound(served: ServedSnapshot): GatewayError {
@@ -162,30 +162,13 @@ export class Responder {
       headers: { ...toCacheHeaders(served, this.#freshMs), 'cache-control': 'no-store' },
     });
   }
-
-  #serveCached(request: FastifyRequest): ServedSnapshot | null {
-    const served = this.snapshots.getCached(readCacheDirectives(request.headers['cache-control']));
-    if (served) noteCache(request, served);
-    return served;
-  }
-
-  async #serveRefreshed(request: FastifyRequest): Promise<ServedSnapshot> {
-    const served = await this.snapshots.get(readCacheDirectives(request.headers['cache-control']), request);
-    noteCache(request, served);
-    return served;
-  }
 }
 
-function noteCache({ logFields }: FastifyRequest, { cache, stale }: ServedSnapshot): void {
-  logFields.cache = stale ? 'stale' : cache;
-}
-
-const NOTHING = (): Readable => Readable.from([]);
-
-function sendNotModified(request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>): void {
-  // with nothing at all, Fastify gives HEAD a length of 0, which is not that of the answer to GET (RFC 9110 §8.6)
-  reply
-    .code(304)
-    .headers(headers)
-    .send(request.method === 'HEAD' ? NOTHING() : undefined);
+function toDocument({ etag, encoding, body }: EncodedResponse, query: Query): Document {
+  const type = 'application/json; charset=utf-8';
+  const isEncoded = body !== null && encoding !== 'identity';
+  return {
+    headers: { etag, 'content-type': type, ...(isEncoded && { 'content-encoding': encoding }) },
+    body: body ?? query,
+  };
 }

@@ -105,7 +105,7 @@ class Scene {
 
   /** Makes a refresh that fails. */
   async beginFailing(code?: ProblemCode, options?: GatewayErrorOptions): Promise<this> {
-    const getting = this.snapshots.get(ANY).catch(() => undefined);
+    const getting = Promise.resolve(this.snapshots.get(ANY)).catch(() => undefined);
     this.fail(code, options);
     await getting;
     return this;
@@ -157,7 +157,7 @@ describe('one caller', () => {
       if (ageMs !== null) await here.begin({ ageMs });
       const before = here.asked.length;
       const logFields = { span: undefined, refreshId: 'none' };
-      const getting = here.snapshots.get(wanted, { logFields }).catch((error: unknown) => error);
+      const getting = Promise.resolve(here.snapshots.get(wanted, { logFields })).catch((error: unknown) => error);
       if (bank === 'answers') here.answer(4);
       else if (bank !== 'hangs' && bank !== 'unasked') here.fail(bank);
       const got = await getting;

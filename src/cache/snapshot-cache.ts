@@ -57,12 +57,15 @@ export class SnapshotCache {
   ) {}
 
   /**
-   * The snapshot for one caller, within REQUEST_DEADLINE_MS.
+   * The snapshot for one caller: at once from the cache, or within REQUEST_DEADLINE_MS.
    * @throws GatewayError overloaded, bank-timeout, or the failure of the refresh; CallerLeft
    */
-  async get(wanted: Freshness, caller: Caller = {}): Promise<ServedSnapshot> {
-    const cached = this.getCached(wanted);
-    if (cached) return cached;
+  get(wanted: Freshness, caller: Caller = {}): ServedSnapshot | Promise<ServedSnapshot> {
+    const found = this.cached.find(wanted);
+    return found ? this.#serve(found, 'hit') : this.#getRefreshed(wanted, caller);
+  }
+
+  async #getRefreshed(wanted: Freshness, caller: Caller): Promise<ServedSnapshot> {
     // read once: the refusal becomes null as time passes
     const { inFlight, refusal } = this.refresher;
     if (!inFlight && refusal) return this.#staleOr(refusal, wanted, 'hit');
@@ -73,12 +76,6 @@ export class SnapshotCache {
     } catch (thrown) {
       return this.#staleOr(thrown, wanted, outcome);
     }
-  }
-
-  /** The cached snapshot when it satisfies the caller, else null: then the bank must be asked. */
-  getCached(wanted: Freshness): ServedSnapshot | null {
-    const found = this.cached.find(wanted);
-    return found && this.#serve(found, 'hit');
   }
 
   /** A refresh in the background while no snapshot was read by this process, or after a failure, for health. */

@@ -25,12 +25,16 @@ const REST_OF_ACCEPT = '*/*;q=0.001';
 
 /** Creates a choice of a media type by `Accept`; null when it excludes all that are offered. Parameters make no difference. */
 export function createTypeChooser<T extends string>(offered: readonly [T, ...T[]]): (accept?: string) => T | null {
-  return byHeader((accept) => {
-    if (accept === undefined) return offered[0];
-    const ranges = accept.replaceAll(/;(?!\s*q=)[^;,="]*(?:="[^"]*"|=[^;,]*)?/gi, '');
+  return (accept) => {
+    // an empty header is a missing one
+    if (!accept || accept === '*/*') return offered[0];
+    const only = offered.find((each) => each === accept);
+    if (only) return only;
+    const read = accept.length <= MAX_HEADER_LENGTH ? accept : firstEntries(accept) + REST_OF_ACCEPT;
+    const ranges = read.replaceAll(/;(?!\s*q=)[^;,="]*(?:="[^"]*"|=[^;,]*)?/gi, '');
     const type = new Negotiator({ headers: { accept: ranges } }).mediaType([...offered]);
     return offered.find((each) => each === type) ?? null;
-  }, REST_OF_ACCEPT);
+  };
 }
 
 /** Like `createTypeChooser`, but its choice throws GatewayError not-acceptable instead of returning null. */
@@ -47,31 +51,13 @@ export function createStrictTypeChooser<T extends string>(offered: readonly [T, 
 export const assertAcceptsJson: (accept?: string) => void = createStrictTypeChooser(['application/json']);
 
 /** The encoding for an Accept-Encoding header: br before gzip if the caller accepts both equally. */
-export const toEncoding = byHeader((header): Encoding => {
-  if (header === undefined) return 'identity';
-  const choice: EncodingChoice = new Negotiator({ headers: { 'accept-encoding': header } });
+export function toEncoding(header: string | string[] | undefined): Encoding {
+  if (!header) return 'identity';
+  const text = String(header);
+  const read = text.length <= MAX_HEADER_LENGTH ? text : firstEntries(text);
+  const choice: EncodingChoice = new Negotiator({ headers: { 'accept-encoding': read } });
   const accepted = choice.encoding(PREFERRED, { preferred: PREFERRED });
   return PREFERRED.find((each) => each === accepted) ?? 'identity';
-});
-
-/** Number of header values whose choice is remembered; then all are dropped. Most callers send one of a few. */
-const MAX_REMEMBERED = 200;
-
-/** Remembers the choice of `choose` for each header value. @param rest what follows the part of a long header that is read */
-function byHeader<T>(choose: (header: string | undefined) => T, rest = ''): (header: string | undefined) => T {
-  const remembered = new Map<string, { readonly choice: T }>();
-  const withoutHeader = choose(undefined);
-  return (header) => {
-    // an empty header is a missing one
-    if (!header) return withoutHeader;
-    const key = header.length <= MAX_HEADER_LENGTH ? header : firstEntries(header) + rest;
-    const known = remembered.get(key);
-    if (known) return known.choice;
-    const choice = choose(key);
-    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-    remembered.set(key, { choice });
-    return choice;
-  };
 }
 
 /** The first whole entries of a long header. */

@@ -9,13 +9,25 @@ const schema = z.strictObject({
 });
 
 it('a query is read by its schema', () => {
-  expect(readQuery({ query: { size: '5' } }, schema)).toEqual({ size: 5 });
+  expect(readQuery({ query: { size: '5' }, originalUrl: '/?size=5' }, schema)).toEqual({ size: 5 });
+});
+
+it('a query string is read once for a schema, and never changes', () => {
+  let reads = 0;
+  const counted = schema.transform((query) => ({ ...query, read: (reads += 1) }));
+  const read = (text: string) => readQuery({ query: { size: '5' }, originalUrl: `/${text}` }, counted);
+  expect([read('?size=5') === read('?size=5'), reads]).toEqual([true, 1]);
+  expect(Object.isFrozen(read('?size=5'))).toBe(true);
+  expect([read('?size=5&') === read('?size=5'), reads]).toEqual([false, 2]);
+  // one that is long is not kept
+  for (let round = 0; round < 2; round++) read(`?size=5${'&'.repeat(500)}`);
+  expect(reads).toBe(4);
 });
 
 /** The problem for parameters that the schema rejects. */
 function problemOf(query: object): GatewayError {
   try {
-    readQuery({ query }, schema);
+    readQuery({ query, originalUrl: '/?wrong' }, schema);
   } catch (error) {
     if (error instanceof GatewayError) return error;
   }

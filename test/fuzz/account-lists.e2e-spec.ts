@@ -82,7 +82,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
     log,
     settings: { SNAPSHOT_FRESH_MS: 0, SNAPSHOT_MAX_AGE_MS: 0, REQUEST_DEADLINE_MS: EACH_WITHIN_MS },
   });
-  const outcome = await snapshots.get(NOW).catch((error: unknown) => error);
+  const outcome = await Promise.resolve(snapshots.get(NOW)).catch((error: unknown) => error);
   return { outcome: outcome as ServedSnapshot | Error, asked, written: log.written.join('') };
 }
 
