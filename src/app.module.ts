@@ -95,11 +95,13 @@ export class AppModule {
     this.snapshots.probe()?.catch(() => undefined);
   }
 
-  /** Reloads certificates and credentials, ends any back-off, and forgets connections and what was learned about the bank. */
-  reload(): void {
+  /**
+   * Reloads certificates and credentials, ends any back-off, and forgets connections and what was learned about the bank.
+   * Resolves when new certificates are in use or were refused.
+   */
+  async reload(): Promise<void> {
     this.snapshots.reload();
     this.identities.current.egress.forget();
-    void this.identities.reload();
-    this.listenerCertificate?.reload();
+    await Promise.all([this.identities.reload(), this.listenerCertificate?.reload()]);
   }
 }

@@ -1,19 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import pLimit from 'p-limit';
-import { orAborted } from '../time/deadline.js';
-import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
-import { PROBLEMS, type ProblemCode } from '../errors/problem-table.js';
-import { BankIdentity, type IdentityParts } from './bank-identity.js';
-import { daysLeft, ExpiryNotice } from '../config/expiry-notice.js';
+import { RenewedFiles } from '../config/renewed-files.js';
 import { FileUnusable } from '../config/small-file.js';
-import { CertificateUnreadable } from './pfx/certificate-unreadable.js';
-import { IdentityFiles } from './identity-files.js';
+import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
+import { daysLeft, ExpiryNotice } from '../telemetry/expiry-notice.js';
+import { orAborted } from '../time/deadline.js';
+import { BankIdentity, type IdentityParts } from './bank-identity.js';
 import { IdentityLog } from './identity-log.js';
-import { validityError, type IdentityMaterial } from './identity-material.js';
+import { readIdentityMaterial, validityError, watchedFiles, type IdentityMaterial } from './identity-material.js';
+import { CertificateUnreadable } from './pfx/certificate-unreadable.js';
 
 /** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */
-const LOOK_EVERY_MS = 1000;
+const POLL_EVERY_MS = 1000;
 
 /**
  * Holds the identity in use, and replaces it while running: changed files are read, checked and proved by a real token
@@ -22,42 +21,49 @@ const LOOK_EVERY_MS = 1000;
  */
 export class IdentityHolder implements OnApplicationShutdown {
   readonly #oneTokenRequest = pLimit(1);
-  readonly #oneReload = pLimit(1);
+  readonly #files: RenewedFiles<IdentityMaterial>;
   readonly #log: IdentityLog;
   readonly #expiry: ExpiryNotice;
-  readonly #timer: NodeJS.Timeout;
-  readonly #closing = new AbortController();
+  readonly #expiryTimer: NodeJS.Timeout;
   #current: BankIdentity;
-  /** A new identity that no token request has proved yet. */
+  /** A new identity that no token request has proved yet. Its back-off says when the next one may. */
   #candidate: BankIdentity | null = null;
-  /** The proof in flight. */
-  #proof: AbortController | null = null;
-  #refusal: { readonly code: ProblemCode; readonly detail: string; readonly at: string } | null = null;
-  /** The refusal of the files as they are now that was logged last. */
-  #loggedRefusal: string | null = null;
 
   /** Reads the first identity. @throws CertificateUnreadable, FileUnusable */
-  static async start(options: IdentityParts): Promise<IdentityHolder> {
-    const files = new IdentityFiles(options.settings, options.clock);
-    return new IdentityHolder(options, files, await files.read());
+  static async start(parts: IdentityParts): Promise<IdentityHolder> {
+    const { settings, clock } = parts;
+    const now = () => new Date(clock.now().wall);
+    // they are called once the holder is there
+    const files: RenewedFiles<IdentityMaterial> = new RenewedFiles<IdentityMaterial>({
+      files: watchedFiles(settings),
+      clock,
+      everyMs: POLL_EVERY_MS,
+      read: (signal) => readIdentityMaterial(settings, now(), signal),
+      isInUse: (material) => isDeepStrictEqual(material, holder.current.material),
+      take: (material, signal) => holder.#prove(material, signal),
+      unchanged: () => holder.#unchanged(),
+      refused: (error, material) => holder.#refused(toUnusable(error), material),
+    });
+    const holder = new IdentityHolder(parts, files, await files.open());
+    return holder;
   }
 
-  /** For `start`. */
-  constructor(
-    private readonly options: IdentityParts,
-    private readonly files: IdentityFiles,
+  private constructor(
+    private readonly parts: IdentityParts,
+    files: RenewedFiles<IdentityMaterial>,
     material: IdentityMaterial,
   ) {
-    this.#log = new IdentityLog(options.logger);
-    this.#expiry = new ExpiryNotice(options.logger, {
+    this.#files = files;
+    this.#log = new IdentityLog(parts.logger);
+    this.#expiry = new ExpiryNotice(parts.logger, {
       what: 'the client certificate',
       remedy: 'get a new one from the bank and install it',
       expiredCode: 'certificate-unusable',
     });
     this.#current = this.#create(material);
-    this.#log.loaded(this.#current.certificate, this.#nowMs);
-    this.#expiry.check(this.#current.certificate, this.#nowMs);
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    this.#log.loaded(material.certificate, this.#nowMs);
+    this.#checkExpiry();
+    this.#expiryTimer = setInterval(() => this.#checkExpiry(), POLL_EVERY_MS).unref();
   }
 
   get current(): BankIdentity {
@@ -71,9 +77,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   reload(): Promise<void> {
     this.#current.tokens.resetBackOff();
     this.#candidate?.tokens.resetBackOff();
-    this.#loggedRefusal = null;
-    this.#endProof();
-    return this.#oneReload(() => this.#reload());
+    return this.#files.reload();
   }
 
   /** The certificate as health shows it; without secrets. */
@@ -87,103 +91,79 @@ export class IdentityHolder implements OnApplicationShutdown {
       daysLeft: daysLeft(certificate, this.#nowMs),
       /** The reason why the certificate cannot be used now, or null. */
       unusable: validityError(certificate, this.#nowMs)?.detail ?? null,
-      /** The reason why a newer identity was refused, or null. */
-      refused: this.#refusal,
+      ...this.#waitingStatus(),
     };
   }
 
   /** Also aborts calls in flight, with `stopping`. */
   onApplicationShutdown(): void {
-    clearInterval(this.#timer);
-    this.#closing.abort();
+    clearInterval(this.#expiryTimer);
+    this.#files.close();
     this.#dropCandidate();
     this.#current.close();
   }
 
   get #nowMs(): number {
-    return this.options.clock.now().wall;
+    return this.parts.clock.now().wall;
   }
 
-  #look(): void {
+  #checkExpiry(): void {
     this.#expiry.check(this.#current.certificate, this.#nowMs);
-    if (this.files.takeChange()) {
-      this.#loggedRefusal = null;
-      this.#endProof();
-      void this.#oneReload(() => this.#reload());
-      return;
-    }
-    if (this.#oneReload.activeCount > 0) return;
-    if (this.files.mustReadAgain) {
-      void this.#oneReload(() => this.#reload());
-    } else if (this.#candidate) {
-      void this.#oneReload(() => this.#prove());
-    }
   }
 
-  async #reload(): Promise<void> {
-    const { signal } = this.#closing;
-    let material: IdentityMaterial;
-    try {
-      material = await this.files.read(signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      this.#dropCandidate();
-      this.#refuse(toUnusable(error));
-      return;
+  /** The certificate in the files that has not taken over, and refusals. */
+  #waitingStatus() {
+    const { waiting } = this.#files;
+    if (!waiting) return { next: null, refused: null, credentialsRefused: null };
+    const { value, since } = waiting;
+    const error = toUnusable(waiting.error);
+    const { code, detail } = error;
+    const { certificate } = this.#current;
+    if (value && value.certificate.thumbprint === certificate.thumbprint) {
+      return { next: null, refused: null, credentialsRefused: { code, detail } };
     }
-    if (signal.aborted) return;
-    if (isDeepStrictEqual(material, this.#current.material)) {
-      this.#dropCandidate();
-      this.#refusal = null;
-      this.#log.unchanged(this.#current.certificate);
-      return;
-    }
-    const isKnown = this.#candidate !== null && isDeepStrictEqual(material, this.#candidate.material);
-    if (!isKnown) {
+    const state = stateOf(value, error, this.#nowMs);
+    const next = {
+      thumbprint: value?.certificate.thumbprint ?? null,
+      notAfter: value?.certificate.notAfter.toISOString() ?? null,
+      state,
+      since: new Date(since.wall).toISOString(),
+      detail,
+    };
+    return { next, refused: state === 'refused' ? { code, detail } : null, credentialsRefused: null };
+  }
+
+  #refused(error: GatewayError, material: IdentityMaterial | null): void {
+    const isWaiting = stateOf(material, error, this.#nowMs) !== 'refused';
+    this.#log.refused(error, material, this.#current.material, isWaiting);
+  }
+
+  #unchanged(): void {
+    this.#dropCandidate();
+    this.#log.unchanged(this.#current.certificate);
+  }
+
+  /**
+   * Requests a token with the new material, at most as often as its back-off allows. `#create` puts it in use when the token
+   * arrives. Without an answer of the bank, it takes over if what is in use has expired.
+   * @throws GatewayError the reason why it is not in use
+   */
+  async #prove(material: IdentityMaterial, signal: AbortSignal): Promise<void> {
+    if (!isDeepStrictEqual(this.#candidate?.material, material)) {
       this.#dropCandidate();
       this.#candidate = this.#create(material);
     }
-    await this.#prove();
-  }
-
-  /** Requests a token as the candidate, at most as often as its back-off allows, and then decides about it. */
-  async #prove(): Promise<void> {
-    const candidate = this.#candidate;
-    if (!candidate || candidate.tokens.isBackingOff) return;
-    const invalid = validityError(candidate.certificate, this.#nowMs);
-    if (invalid) {
-      // it stays the candidate: one that is not valid yet will be
-      this.#refuse(invalid);
-      return;
-    }
-    this.#proof = new AbortController();
+    const candidate = this.#candidate as BankIdentity;
+    const invalid = validityError(material.certificate, this.#nowMs);
+    if (invalid) throw invalid;
     try {
-      await orAborted(candidate.tokens.get(), this.#proof.signal);
-      if (candidate === this.#candidate) this.#take(candidate, true);
+      await orAborted(candidate.tokens.get(), signal);
     } catch (thrown) {
-      if (candidate === this.#candidate) this.#decideUnproved(candidate, toGatewayError(thrown));
-    } finally {
-      this.#proof = null;
-    }
-  }
-
-  /** Ends the proof in flight, so that changed files need not wait for a bank that hangs. */
-  #endProof(): void {
-    if (!this.#proof) return;
-    this.#dropCandidate();
-    this.#proof.abort();
-  }
-
-  /** Decides about a candidate whose token request failed. Unless it is taken, the next look proves it again. */
-  #decideUnproved(candidate: BankIdentity, error: GatewayError): void {
-    const isForOperator = PROBLEMS[error.code].owner === 'operator';
-    const isOldUsable = validityError(this.#current.certificate, this.#nowMs) === null;
-    if (isForOperator) {
-      this.#refuse(error);
-    } else if (isOldUsable) {
-      const untested = 'The new certificate could not be tested at the bank; the gateway retries.';
-      this.#refuse(new GatewayError(error.code, `${error.detail} ${untested}`, error));
-    } else {
+      if (signal.aborted) this.#dropCandidate();
+      signal.throwIfAborted();
+      const error = toGatewayError(thrown);
+      const isOldUsable = validityError(this.#current.certificate, this.#nowMs) === null;
+      if (error.owner === 'operator' || isOldUsable) throw error;
       this.#take(candidate, false);
     }
   }
@@ -193,19 +173,9 @@ export class IdentityHolder implements OnApplicationShutdown {
     const old = this.#current;
     this.#current = candidate;
     this.#candidate = null;
-    this.#refusal = null;
     old.retire();
-    this.options.activity.emit('identityReplaced');
-    this.#log.replaced(candidate.certificate, old.certificate, isProved);
-  }
-
-  /** Keeps the current identity. Each change of the files is logged once, however often they are read and proved again. */
-  #refuse(error: GatewayError): void {
-    const { code, detail } = error;
-    this.#refusal = { code, detail, at: new Date(this.#nowMs).toISOString() };
-    if (detail === this.#loggedRefusal) return;
-    this.#loggedRefusal = detail;
-    this.#log.refused(error, this.#candidate?.certificate ?? null, this.#current.certificate);
+    this.parts.activity.emit('identityReplaced');
+    this.#log.replaced(candidate.material, old.material, isProved);
   }
 
   #dropCandidate(): void {
@@ -214,11 +184,31 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   #create(material: IdentityMaterial): BankIdentity {
-    return new BankIdentity(material, this.options, this.#oneTokenRequest);
+    const identity: BankIdentity = new BankIdentity(material, this.parts, (request) =>
+      this.#oneTokenRequest(async () => {
+        if (identity.isRetired) throw new GatewayError('stopping', 'Another identity is in use.');
+        const token = await request();
+        // within this task, so that the next token request is one of the identity that is then in use
+        if (identity === this.#candidate) this.#take(identity, true);
+        return token;
+      }),
+    );
+    return identity;
   }
 }
 
-function toUnusable(error: unknown): GatewayError {
+/** Why a new certificate is not in use. A bank that does not know it yet refuses it, and one that is away says nothing. */
+function stateOf(
+  material: IdentityMaterial | null,
+  { code }: GatewayError,
+  nowMs: number,
+): 'waiting-for-bank' | 'not-yet-valid' | 'refused' {
+  if (!material || nowMs > material.certificate.notAfter.getTime()) return 'refused';
+  if (nowMs < material.certificate.notBefore.getTime()) return 'not-yet-valid';
+  return code === 'bank-untrusted' || code === 'certificate-unusable' ? 'refused' : 'waiting-for-bank';
+}
+
+function toUnusable(error: Error): GatewayError {
   const isBadFile = error instanceof CertificateUnreadable || error instanceof FileUnusable;
   return isBadFile ? new GatewayError('certificate-unusable', error.message) : toGatewayError(error);
 }

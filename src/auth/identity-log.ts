@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { GatewayError } from '../errors/gateway-error.js';
 import type { ClientCertificate } from './pfx/client-certificate.js';
-import { validityError } from './identity-material.js';
+import { validityError, type IdentityMaterial } from './identity-material.js';
 
 /** Logs the events of the identity (docs/logs.md#events). */
 export class IdentityLog {
@@ -24,20 +24,37 @@ export class IdentityLog {
   }
 
   /** @param proved false if the bank could not be reached, and the old certificate had expired */
-  replaced(by: ClientCertificate, old: ClientCertificate, proved: boolean): void {
+  replaced(by: IdentityMaterial, old: IdentityMaterial, proved: boolean): void {
+    const { certificate } = by;
+    const what = isSameCertificate(by, old)
+      ? `the new ${describeChange(by, old)} is in use`
+      : 'the new certificate is in use';
     this.logger.info(
-      { event: 'certificate.replaced', ...describe(by), replaced: old.thumbprint, proved },
-      'the new certificate or credentials are in use',
+      { event: 'certificate.replaced', ...describe(certificate), replaced: old.certificate.thumbprint, proved },
+      what,
     );
-    this.#warn(by);
+    this.#warn(certificate);
   }
 
-  /** @param candidate null if it could not even be read */
-  refused({ code, owner, detail }: GatewayError, candidate: ClientCertificate | null, inUse: ClientCertificate): void {
-    const thumbprints = { thumbprint: candidate?.thumbprint, inUse: inUse.thumbprint };
-    this.logger.error(
-      { event: 'certificate.refused', code, owner, ...thumbprints },
-      `the new certificate or credentials were refused; the old ones stay in use: ${detail}`,
+  /**
+   * @param candidate null if it could not even be read
+   * @param isWaiting the bank may accept it later
+   */
+  refused(
+    { code, owner, detail }: GatewayError,
+    candidate: IdentityMaterial | null,
+    inUse: IdentityMaterial,
+    isWaiting: boolean,
+  ): void {
+    const problem = { code, owner, inUse: inUse.certificate.thumbprint };
+    if (candidate && isSameCertificate(candidate, inUse)) {
+      const what = `the new ${describeChange(candidate, inUse)} cannot be used; the old stays in use: ${detail}`;
+      this.logger.error({ event: 'credentials.refused', ...problem }, what);
+      return;
+    }
+    this.logger[isWaiting ? 'warn' : 'error'](
+      { event: 'certificate.refused', ...problem, thumbprint: candidate?.certificate.thumbprint },
+      `the new certificate ${isWaiting ? 'waits for the bank' : 'was refused'}; the old one stays in use: ${detail}`,
     );
   }
 
@@ -48,4 +65,18 @@ export class IdentityLog {
 
 function describe({ subject, issuer, thumbprint, thumbprintSha256, notBefore, notAfter }: ClientCertificate) {
   return { subject, issuer, thumbprint, thumbprintSha256, notBefore, notAfter };
+}
+
+const isSameCertificate = (a: IdentityMaterial, b: IdentityMaterial): boolean =>
+  a.certificate.thumbprint === b.certificate.thumbprint;
+
+/** What differs beside the certificate, in words. */
+function describeChange(by: IdentityMaterial, old: IdentityMaterial): string {
+  const changes = [
+    by.username !== old.username && 'user name',
+    by.password !== old.password && 'password',
+    by.ca !== old.ca && 'BANK_CA_FILE',
+    by.proxyCa !== old.proxyCa && 'EGRESS_PROXY_CA_FILE',
+  ].filter(Boolean);
+  return changes.join(' and ') || 'key or chain of the certificate';
 }

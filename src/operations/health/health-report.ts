@@ -54,11 +54,11 @@ export class HealthReport {
   #dataOf(facts: GatewayFacts) {
     const { token, bank, snapshot, listener } = facts;
     const { redis } = facts.sharing;
-    const { subject, thumbprint, notAfter, daysLeft, refused } = facts.certificate;
+    const { subject, thumbprint, notAfter, daysLeft, next } = facts.certificate;
     const { asOf, expiresAt, ageMs, accounts, stale } = snapshot;
     const slow = toSlow(facts);
     return {
-      certificate: { subject, thumbprint, notAfter, daysLeft, refused },
+      certificate: { subject, thumbprint, notAfter, daysLeft, next },
       egress: {
         route: describeRoutes(this.settings),
         proxy: toProxyHost(this.settings),

@@ -29,14 +29,20 @@ const partOf = <T extends z.ZodRawShape>(name: string, data: T) =>
 const parts = {
   instance: partOf('Instance', {}).optional().describe('while it is stopping'),
   certificate: partOf('Certificate', {
-    subject: z.string().meta({ example: 'O=Example, CN=m2m' }),
+    subject: z.string().meta({ example: 'CN=m2m, O=Example' }),
     thumbprint: z.string().meta({ example: '4F7A86156DF1FE6FFB82BF2FF75F399656BE83BD' }).describe('SHA-1'),
     notAfter: z.iso.datetime().meta({ example: '2027-11-21T08:00:00.000Z' }),
     daysLeft: z.int().meta({ example: 364 }),
-    refused: z
-      .object({ code: z.string(), detail: z.string(), at: z.iso.datetime() })
+    next: z
+      .object({
+        thumbprint: z.string().nullable(),
+        notAfter: z.iso.datetime().nullable(),
+        state: z.enum(['waiting-for-bank', 'not-yet-valid', 'refused']),
+        since: z.iso.datetime(),
+        detail: z.string(),
+      })
       .nullable()
-      .describe('why newer files were refused; null if none were'),
+      .describe('the certificate in the files that has not taken over; null if there is none'),
   }),
   egress: partOf('Egress', {
     route: z.string().meta({ example: 'direct' }),

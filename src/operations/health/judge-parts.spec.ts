@@ -52,8 +52,13 @@ describe('the path to the bank', () => {
     ['certificate in its last 30 days', { certificate: { daysLeft: 29 } }, 'degraded:certificate-expiring up up up up'],
     [
       'new certificate refused',
-      { certificate: { refused: { code: 'credentials-rejected', detail: 'No.', at: '' } } },
-      'degraded:credentials-rejected up up up up',
+      { certificate: { refused: { code: 'certificate-unusable', detail: 'No.' } } },
+      'degraded:certificate-unusable up up up up',
+    ],
+    [
+      'new password refused',
+      { certificate: { credentialsRefused: { code: 'credentials-rejected', detail: 'No.' } } },
+      'up up degraded:credentials-rejected up up',
     ],
     [
       'token service fails, nothing cached',

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../errors/gateway-error.js';
-import { EXPIRING_UNDER_DAYS, toDays } from '../../config/expiry-notice.js';
+import { EXPIRING_UNDER_DAYS, toDays } from '../../telemetry/expiry-notice.js';
 import { isSkewed } from '../../egress/http-date.js';
 import { PROBLEMS, remedyOf, type AnyCode } from '../../errors/problem-table.js';
 import { canAnswer, tokenError } from './can-answer.js';
@@ -37,8 +37,7 @@ const everAnswered = ({ bank }: GatewayFacts): boolean => bank.serverCertificate
 function judgeCertificate({ certificate: { unusable, refused, notAfter, daysLeft } }: GatewayFacts): Part {
   if (unusable !== null) return down('certificate-unusable', unusable);
   if (refused !== null) {
-    const detail = `New certificate or credential files were refused; the old ones stay in use: ${refused.detail}`;
-    return degraded(refused.code, detail);
+    return degraded(refused.code, `The new certificate was refused; the old one stays in use: ${refused.detail}`);
   }
   if (daysLeft >= EXPIRING_UNDER_DAYS) return UP;
   return degraded('certificate-expiring', `The client certificate expires on ${notAfter}, in ${toDays(daysLeft)}.`);
@@ -58,6 +57,10 @@ function judgeToken(facts: GatewayFacts): Part {
   if (facts.certificate.unusable !== null) return UNKNOWN;
   if (error && !usable && isProxyFailure(error)) return UNKNOWN;
   if (error) return failing(error, usable);
+  const { credentialsRefused: refused } = facts.certificate;
+  if (refused !== null) {
+    return degraded(refused.code, `The new credentials cannot be used; the old ones stay in use: ${refused.detail}`);
+  }
   if (state === 'requested' && facts.snapshot.slowSince !== null) {
     return degraded('bank-slow', 'The token request takes longer than SNAPSHOT_SOFT_TIMEOUT_MS.');
   }

@@ -81,7 +81,7 @@ function toSeries(
 ): Pick<Cause, 'since' | 'attempts' | 'nextAttemptAt'> {
   if (part === 'certificate') {
     const hasExpired = code === 'certificate-unusable' && isPast(certificate.notAfter, now);
-    return { ...NOT_RETRIED, since: hasExpired ? certificate.notAfter : (certificate.refused?.at ?? null) };
+    return { ...NOT_RETRIED, since: hasExpired ? certificate.notAfter : (certificate.next?.since ?? null) };
   }
   if (!ON_WAY.has(part)) return NOT_RETRIED;
   const { failingSince, attempts, nextAttemptAt } = bank;

@@ -13,7 +13,7 @@ export function healthWith(status: Health['status'], change: Readonly<Record<str
       thumbprint: 'AB12',
       notAfter: '2027-11-20T00:00:00.000Z',
       daysLeft: 364,
-      refused: null,
+      next: null,
     },
     egress: { status: 'up', route: 'direct', publicAddress: '203.0.113.7' },
     token: { status: 'up', host: 'auth.bank.example', state: 'usable', expiresInSeconds: 200 },

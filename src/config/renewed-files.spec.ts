@@ -1,0 +1,125 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { temporaryDirectory } from '../../test/support/closing.js';
+import { RenewedFiles } from './renewed-files.js';
+import { FileUnusable, readSmallFile } from './small-file.js';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+const second = () => jest.advanceTimersByTimeAsync(1000);
+
+/** Files whose content `bad…` cannot be read, and `late…` cannot be taken before 10 s have passed. */
+async function follow() {
+  const path = join(temporaryDirectory(), 'file');
+  writeFileSync(path, 'first');
+  const did: string[] = [];
+  let inUse = '';
+  let acceptsLate = false;
+  const files = new RenewedFiles<string>({
+    files: [path],
+    clock: {
+      now: () => ({ wall: Date.now(), monotonic: performance.now() }),
+      since: ({ monotonic }) => performance.now() - monotonic,
+    },
+    everyMs: 1000,
+    read: () => {
+      const text = String(readSmallFile(path));
+      did.push(`read ${text}`);
+      if (text.startsWith('bad')) throw new FileUnusable(path, `is ${text}`);
+      return text;
+    },
+    isInUse: (text) => text === inUse,
+    take: async (text, signal) => {
+      did.push(`take ${text}`);
+      if (text.startsWith('hang')) {
+        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+      }
+      if (text.startsWith('late') && !acceptsLate)
+        throw Object.assign(new Error('too early'), { retryAfterMs: 10_000 });
+      inUse = text;
+    },
+    unchanged: () => void did.push('unchanged'),
+    refused: ({ message }, text) => void did.push(`refused ${text}: ${message.replace(path, 'it')}`),
+  });
+  inUse = await files.open();
+  did.length = 0;
+  const write = async (text: string) => {
+    writeFileSync(path, text);
+    // still being written, then settled
+    await second();
+    await second();
+  };
+  return { files, did, write, inUse: () => inUse, accept: () => (acceptsLate = true) };
+}
+
+it('a change is read and taken once', async () => {
+  const { files, did, write, inUse } = await follow();
+  await second();
+  expect(did).toEqual([]);
+  await write('second');
+  await second();
+  expect([did, inUse(), files.waiting]).toEqual([['read second', 'take second'], 'second', null]);
+  files.close();
+});
+
+it('a bad file changes nothing, is reported once for each change, and is read again each minute', async () => {
+  const { files, did, write, inUse } = await follow();
+  await write('bad');
+  expect(did).toEqual(['read bad', 'refused null: it is bad']);
+  await jest.advanceTimersByTimeAsync(58_000);
+  expect(did).toHaveLength(2);
+  await jest.advanceTimersByTimeAsync(3000);
+  expect(did).toEqual(['read bad', 'refused null: it is bad', 'read bad']);
+  expect([inUse(), files.waiting?.value, files.waiting?.error.message]).toEqual([
+    'first',
+    null,
+    expect.stringContaining('is bad'),
+  ]);
+  await write('good');
+  expect([inUse(), files.waiting]).toEqual(['good', null]);
+  files.close();
+});
+
+it('what could not be taken is tried again when its error says so, without reading it again', async () => {
+  const { files, did, write, inUse, accept } = await follow();
+  await write('late');
+  const since = files.waiting?.since;
+  await jest.advanceTimersByTimeAsync(8000);
+  expect(did).toEqual(['read late', 'take late', 'refused late: too early']);
+  await jest.advanceTimersByTimeAsync(3000);
+  expect(did.slice(3)).toEqual(['take late']);
+  expect(files.waiting).toMatchObject({ value: 'late', since });
+  accept();
+  await jest.advanceTimersByTimeAsync(11_000);
+  expect([inUse(), files.waiting]).toEqual(['late', null]);
+  files.close();
+});
+
+it('a reload reads at once, and reports the same again', async () => {
+  const { files, did, write } = await follow();
+  await files.reload();
+  expect(did).toEqual(['read first', 'unchanged']);
+  await write('bad');
+  did.length = 0;
+  await files.reload();
+  expect(did).toEqual(['read bad', 'refused null: it is bad']);
+  files.close();
+});
+
+it('a change ends an attempt that hangs', async () => {
+  const { files, did, write, inUse } = await follow();
+  await write('hang');
+  await write('good');
+  expect([inUse(), did.filter((each) => each.startsWith('refused'))]).toEqual(['good', []]);
+  files.close();
+});
+
+it('nothing is read after close', async () => {
+  const { files, did, write } = await follow();
+  files.close();
+  await write('second');
+  await files.reload();
+  expect(did).toEqual([]);
+});

@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from 'node:util';
+import { FileWatch } from './file-watch.js';
+
+interface Instant {
+  readonly wall: number;
+  readonly monotonic: number;
+}
+
+interface RenewedFilesOptions<T> {
+  readonly files: readonly string[];
+  readonly clock: { now(): Instant; since(then: Instant): number };
+  /** Reads and checks all the files. @throws Error if they cannot be used */
+  read(signal: AbortSignal): T | Promise<T>;
+  isInUse(value: T): boolean;
+  /** Puts the value in use. @throws Error if it cannot be: it is tried again after the error's `retryAfterMs`, or a minute. */
+  take(value: T, signal: AbortSignal): void | Promise<void>;
+  /** Called when the files are read again and have what is in use. */
+  unchanged?(): void;
+  /** Called once for each change of the files and message. `value` is null if they could not be read. */
+  refused(error: Error, value: T | null): void;
+  readonly everyMs: number;
+}
+
+/** What the files have, as long as it is not in use. */
+interface Waiting<T> {
+  /** Null if they could not be read. */
+  readonly value: T | null;
+  readonly error: Error;
+  readonly since: Instant;
+  readonly at: Instant;
+}
+
+/** The reason may pass without a change of the files: too many open files, a certificate that is not valid yet. */
+const RETRY_MS = 60_000;
+
+/**
+ * Files that take over when they change, if they are good: they are polled, read, checked and taken. If they are bad, what is in
+ * use stays, which is reported once, and the same timer tries again.
+ */
+export class RenewedFiles<T> {
+  readonly #watch: FileWatch;
+  #timer: NodeJS.Timeout | undefined;
+  #attempt = new AbortController();
+  #running: Promise<void> | null = null;
+  #waiting: Waiting<T> | null = null;
+  #reported: string | null = null;
+  #isClosed = false;
+
+  constructor(private readonly options: RenewedFilesOptions<T>) {
+    this.#watch = new FileWatch(options.files);
+  }
+
+  /** Reads the files for the first time, and follows them from then on. @throws what `read` throws */
+  async open(): Promise<T> {
+    const value = await this.options.read(this.#attempt.signal);
+    this.#timer = setInterval(() => this.#tick(), this.options.everyMs).unref();
+    return value;
+  }
+
+  /** What is newer but not in use, or null. */
+  get waiting(): Waiting<T> | null {
+    return this.#waiting;
+  }
+
+  /** Reads the files now, and ends an attempt that is running. Resolves when they are in use or were refused; never rejects. */
+  reload(): Promise<void> {
+    this.#reported = null;
+    this.#attempt.abort();
+    const attempt = (this.#attempt = new AbortController());
+    const running = (this.#running ?? Promise.resolve()).then(() => this.#renew(null, attempt.signal));
+    return this.#follow(running);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    this.#attempt.abort();
+  }
+
+  #tick(): void {
+    if (this.#watch.takeChange()) {
+      void this.reload();
+      return;
+    }
+    if (!this.#waiting || this.#running) return;
+    const { value, error, at } = this.#waiting;
+    const { retryAfterMs = RETRY_MS } = error as Error & { readonly retryAfterMs?: number };
+    if (this.options.clock.since(at) < retryAfterMs) return;
+    void this.#follow(this.#renew(value, this.#attempt.signal));
+  }
+
+  async #follow(running: Promise<void>): Promise<void> {
+    this.#running = running;
+    await running;
+    if (this.#running === running) this.#running = null;
+  }
+
+  /** @param known what the files have; null to read them */
+  async #renew(known: T | null, signal: AbortSignal): Promise<void> {
+    if (signal.aborted || this.#isClosed) return;
+    const { read, isInUse, take, unchanged } = this.options;
+    let value = known;
+    try {
+      if (value === null) {
+        // before they are read: a change meanwhile is then seen
+        this.#watch.acknowledge();
+        value = await read(signal);
+        signal.throwIfAborted();
+      }
+      if (isInUse(value)) unchanged?.();
+      else await take(value, signal);
+      this.#waiting = null;
+    } catch (error) {
+      if (!signal.aborted) this.#refuse(error as Error, value);
+    }
+  }
+
+  #refuse(error: Error, value: T | null): void {
+    const at = this.options.clock.now();
+    const before = this.#waiting;
+    const since = before && isDeepStrictEqual(before.value, value) ? before.since : at;
+    this.#waiting = { value, error, at, since };
+    if (this.#reported === error.message) return;
+    this.#reported = error.message;
+    this.options.refused(error, value);
+  }
+}
