@@ -130,7 +130,9 @@ function toRefused(url: URL, target: string, status?: number, authenticate?: str
     const detail = `${refused}: ${toCredentialsReason(authenticate)} (it answered ${status}).`;
     return new GatewayError('proxy-refused', detail, { owner: 'operator' });
   }
-  const why = status === 403 ? ': its rules do not allow it' : '';
+  // tinyproxy, and squid for a name that it cannot resolve
+  const isOfProxy = status === 500 ? ': it failed, or could not reach the bank' : '';
+  const why = status === 403 ? ': its rules do not allow it' : isOfProxy;
   const answered = status === undefined ? '' : ` (it answered ${status})`;
   return new GatewayError('proxy-refused', `${refused}${why}${answered}.`);
 }

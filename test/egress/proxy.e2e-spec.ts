@@ -8,7 +8,8 @@ import { startGateway } from '../support/gateway.js';
 import { type PretendBank, listAccounts, startPretendBank } from '../support/pretend-bank.js';
 import { closedPort, startRawServer } from '../support/servers.js';
 import { type Squid, startSquid } from '../support/squid.js';
-import { hasSquid } from '../support/tools.js';
+import { startTinyproxy } from '../support/tinyproxy.js';
+import { hasSquid, hasTinyproxy } from '../support/tools.js';
 import { until } from '../support/until.js';
 
 const bank = await bankForFile();
@@ -157,6 +158,27 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
       detail: expect.stringContaining(`it answered ${status}`),
     });
   });
+});
+
+(hasTinyproxy() ? test : test.skip)('through the real tinyproxy', async () => {
+  const refusing = await closedPort();
+  const url = await startTinyproxy(USER, 'right', [Number(new URL(bank.url).port), refusing]);
+  const ask = (password: string, to = bank.url) =>
+    createEgress(identityFor(bank), { EGRESS_PROXY_URL: withCredentials(url, USER, password) }).get(accountsAt(to));
+  expect((await ask('right')).status).toBe(200);
+  expect(await failureOf(ask('wrong'))).toMatchObject({
+    code: 'proxy-refused',
+    owner: 'operator',
+    detail: expect.stringMatching(/password in EGRESS_PROXY_URL.*it answered 40[17]/),
+  });
+  const codes = [`https://127.0.0.1:${refusing}`, 'https://127.0.0.1:1'].map(async (to) => {
+    const { code, owner } = await failureOf(ask('right', to));
+    return [code, owner];
+  });
+  expect(await Promise.all(codes)).toEqual([
+    ['proxy-refused', 'network'],
+    ['proxy-refused', 'network'],
+  ]);
 });
 
 describe('the response to CONNECT', () => {

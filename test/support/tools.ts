@@ -13,6 +13,9 @@ const PACKAGES = {
   basic_ncsa_auth: 'squid',
   nginx: 'nginx-light',
   haproxy: 'haproxy',
+  stunnel: 'stunnel4',
+  'gnutls-serv': 'gnutls-bin',
+  tinyproxy: 'tinyproxy',
   chromium: 'chromium-headless-shell',
   'firefox-esr': 'firefox-esr',
   keytool: 'default-jre-headless',
@@ -38,6 +41,7 @@ const asked = new Set<Program>();
 export const hasOpenssl = () => has('openssl');
 export const hasSquid = () => has('squid', 'basic_ncsa_auth', 'openssl');
 export const hasNginx = () => has('nginx');
+export const hasTinyproxy = () => has('tinyproxy');
 export const hasHaproxy = () => has('haproxy');
 export const hasChromium = () => has('chromium');
 export const hasFirefox = () => has('firefox-esr');
@@ -77,7 +81,8 @@ export function pathOf(program: Program): string {
   return path;
 }
 
-function has(...programs: Program[]): boolean {
+/** For programs that are data of a test. */
+export function has(...programs: Program[]): boolean {
   for (const program of programs) asked.add(program);
   const missing = programs.filter((program) => find(program) === undefined);
   const packages = new Set(missing.map((program) => PACKAGES[program]));
