@@ -7,7 +7,7 @@ import { callbackify } from 'node:util';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import type { Settings } from '../config/settings.js';
 import { Connection } from './connection.js';
-import { openTcp } from './dial.js';
+import { openTcp, toHost } from './dial.js';
 import { ConnectTimedOut } from './failures.js';
 import { openTunnel, type Proxy } from './open-tunnel.js';
 
@@ -70,7 +70,7 @@ export class DirectAgent extends Agent {
   async #open(options: CallOptions): Promise<TLSSocket> {
     const deadline = performance.now() + this.settings.BANK_CONNECT_TIMEOUT_MS;
     const address = toAddress(options);
-    const target = { host: String(options.host), port: Number(options.port), address };
+    const target = { host: toHost({ hostname: String(options.host) }), port: Number(options.port), address };
     const tcp = await openTcp(target, this.settings, options.callSignal);
     const socket = super.createConnection({ ...options, socket: tcp } as CallOptions) as TLSSocket;
     socket.once('session', () => (this.#hasSession = !this.isClassical));
@@ -132,9 +132,11 @@ function secureInTime({ route }: Connection, socket: TLSSocket, deadline: number
   return socket;
 }
 
-/** Host and port of the bank, without the final dot of a name: `api.bank.example:443`. */
-const toAddress = ({ host, port }: CallOptions) =>
-  `${host?.includes(':') ? `[${host}]` : host?.replace(/\.$/, '')}:${port}`;
+/** Host and port of the bank: `api.bank.example:443`. */
+function toAddress({ host, port }: CallOptions): string {
+  const name = toHost({ hostname: String(host) });
+  return `${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
 
 /**
  * The TLS options of every connection to the bank: our certificate, its roots, TLS 1.2 up to BANK_TLS_MAX_VERSION, HTTP/1.1,

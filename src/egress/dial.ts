@@ -3,8 +3,8 @@ import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { ConnectTimedOut } from './failures.js';
 
-/** A host name or address of a URL, as sockets take it: an IPv6 address without its brackets. */
-export const toHost = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+/** The host of a URL, as sockets take it: an IPv6 address without its brackets, a name without its final dot. */
+export const toHost = ({ hostname }: Pick<URL, 'hostname'>): string => hostname.replace(/^\[|\]$|\.$/g, '');
 
 /**
  * How TCP connections are opened. Of several addresses each but the last gets a quarter of the connect deadline, not

@@ -123,22 +123,28 @@ export class Egress {
 
   #hostOf(baseUrl: string): BankHost {
     const { host } = new URL(baseUrl);
-    const { settings, tls, proxyCa } = this;
-    const { EGRESS_PROXY_URL: url, BANK_TLS_MAX_VERSION: maxVersion } = settings;
-    const proxy = url && !goesDirect(settings, baseUrl) ? { url, ca: proxyCa } : null;
-    const createAgent = (isClassical: boolean): BankAgent => {
-      const agent = proxy
-        ? new TunnelAgent(proxy, tls, settings, isClassical)
-        : new DirectAgent(tls, settings, isClassical);
-      if (this.#isRetired) agent.maxFreeSockets = 0;
-      return agent;
-    };
-    const known = this.#hosts.get(host) ?? new BankHost(host, createAgent, maxVersion !== '1.2', this.parts.logger);
-    this.#hosts.set(host, known);
-    return known;
+    const known = this.#hosts.get(host);
+    if (known) return known;
+    const isHybrid = this.settings.BANK_TLS_MAX_VERSION !== '1.2';
+    const created = new BankHost(host, this.#createAgent.bind(this, baseUrl), isHybrid, this.parts.logger);
+    this.#hosts.set(host, created);
+    return created;
   }
 
-  #keyOf = (baseUrl: string): string => `${new URL(baseUrl).host} ${this.tls.cert}`;
+  #createAgent(baseUrl: string, isClassical: boolean): BankAgent {
+    const { settings, tls, proxyCa } = this;
+    const { EGRESS_PROXY_URL: url } = settings;
+    const agent =
+      url && !goesDirect(settings, baseUrl)
+        ? new TunnelAgent({ url, ca: proxyCa }, tls, settings, isClassical)
+        : new DirectAgent(tls, settings, isClassical);
+    if (this.#isRetired) agent.maxFreeSockets = 0;
+    return agent;
+  }
+
+  #keyOf(baseUrl: string): string {
+    return `${new URL(baseUrl).host} ${this.tls.cert}`;
+  }
 
   #toError(failure: CallFailed, target: string, timedOut = false): GatewayError {
     return toWireError(failure, { target, timedOut, settings: this.settings });

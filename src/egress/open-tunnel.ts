@@ -43,7 +43,7 @@ export function openTunnel(
     headers: { Host: target, 'User-Agent': USER_AGENT, 'Proxy-Connection': 'keep-alive', Connection: 'keep-alive' },
     host,
     port: url.port,
-    servername: isIP(host) ? '' : host.replace(/\.$/, ''),
+    servername: isIP(host) ? '' : host,
     minVersion: 'TLSv1.2',
     rejectUnauthorized: true,
     ...(ca !== null && { ca, allowPartialTrustChain: true }),

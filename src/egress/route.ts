@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { isWithin, toCidr } from '../config/cidr.js';
 import type { Settings } from '../config/settings.js';
+import { toHost } from './dial.js';
 
 /** The way to `baseUrl` in words, without credentials: `direct`, `direct from 192.0.2.1`, `proxy http://host:3128`. */
 export function describeRoute(settings: Settings, baseUrl: string): string {
@@ -28,10 +29,7 @@ export function goesDirect(settings: Settings, baseUrl: string): boolean {
  * leading dot or `*.`), `name:port` only that port, addresses and CIDRs by value, `*` everything.
  */
 export function matchesNoProxy(list: string, host: string, port: number): boolean {
-  const name = host
-    .toLowerCase()
-    .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '');
+  const name = toHost({ hostname: host.toLowerCase() });
   return list
     .toLowerCase()
     .split(/[\s,]+/)

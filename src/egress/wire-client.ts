@@ -117,7 +117,7 @@ export class WireClient {
         params: request.query,
         headers: {
           Accept: false,
-          // a final dot makes a name absolute for DNS only; SNI follows this header
+          // without a final dot; SNI follows this header
           Host: new URL(request.baseUrl).host.replace(/\.(?=:|$)/, ''),
           'User-Agent': USER_AGENT,
           'Accept-Encoding': 'gzip',

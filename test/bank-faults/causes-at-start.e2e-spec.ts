@@ -92,6 +92,23 @@ const ROWS: readonly Row[] = [
     'bank-unreachable',
     'network',
   ],
+  [
+    'plain HTTP on the port',
+    async () =>
+      at((await startRawServer((socket) => socket.once('data', () => socket.end('HTTP/1.1 400 x\r\n\r\n')))).port),
+    'bank-untrusted',
+    'operator',
+  ],
+  [
+    'TLS alert 80',
+    async () =>
+      at(
+        (await startRawServer((socket) => socket.once('data', () => socket.end(Buffer.from([21, 3, 3, 0, 2, 2, 80])))))
+          .port,
+      ),
+    'bank-error',
+    'bank',
+  ],
   ['closed after the handshake', closingServer, 'certificate-rejected', 'operator'],
   ['wrong name', () => tls(true, ['other.example']), 'bank-untrusted', 'operator'],
   ['other CA', () => tls(false, ['127.0.0.1']), 'bank-untrusted', 'operator'],
@@ -103,10 +120,12 @@ const ROWS: readonly Row[] = [
   ],
   ['proxy 407', () => proxy('407 Proxy Authentication Required'), 'proxy-refused', 'operator'],
   ['proxy 403', () => proxy('403 Forbidden'), 'proxy-refused', 'network'],
+  ['proxy 502', () => proxy('502 Bad Gateway'), 'bank-unreachable', 'network'],
   ['client certificate expired', () => client(-20, -1), 'certificate-unusable', 'operator'],
   ['client certificate not yet valid', () => client(2, 400), 'certificate-unusable', 'operator'],
   ['password changed at the bank', token(answer(401)), 'credentials-rejected', 'operator'],
   ['token 403', token(answer(403)), 'address-not-allowed', 'operator'],
+  ['token 496', token(answer(496, '<html>No certificate')), 'certificate-rejected', 'operator'],
   ['token 500', token(answer(500)), 'bank-error', 'bank'],
   ['token 429 for 45 s', token(answer(429, {}, { 'retry-after': '45' })), 'bank-rate-limited', 'bank'],
   ['list 404', list(answer(404)), 'access-not-granted', 'bank'],

@@ -1,9 +1,13 @@
 import { connect, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
+import { AppModule } from '../../src/app.module.js';
 import { createAuthority } from '../support/authority.js';
 import { ROUTES, startConnectProxy, startRoute } from '../support/connect-proxy.js';
 import { accountsAt, createEgress, failureOf } from '../support/egress.js';
+import { startGateway } from '../support/gateway.js';
+import { listAccounts, startPretendBank } from '../support/pretend-bank.js';
+import { sampleAccount } from '../support/sample-accounts.js';
 import { startRawServer, startTlsServer } from '../support/servers.js';
 
 // What a success left and then fails is forgotten, before anything is concluded (docs/bank.md#tls).
@@ -74,6 +78,22 @@ describe.each(['direct', 'http proxy'] as const)('%s, a TLS session', (route) =>
     }
     expect(bank.resumed).toEqual([false, true, false]);
   });
+});
+
+test('SIGHUP makes a gateway that is well begin with a full handshake again', async () => {
+  const bank = await startPretendBank();
+  const resumed: boolean[] = [];
+  bank.onAccounts = (request, response, url) => {
+    resumed.push((request.socket as TLSSocket).isSessionReused());
+    response.setHeader('connection', 'close');
+    listAccounts([sampleAccount(1)])(request, response, url);
+  };
+  const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '0' });
+  for (let call = 0; call < 3; call += 1) await gateway.get('/api/v1/accounts');
+  expect(resumed.at(-1)).toBe(true);
+  gateway.app.get(AppModule).reload();
+  await gateway.get('/api/v1/accounts');
+  expect(resumed.at(-1)).toBe(false);
 });
 
 describe('connections that close without an answer', () => {
@@ -231,4 +251,50 @@ describe('a firewall that does not let a ClientHello of two segments through', (
 
 test('NODE_USE_ENV_PROXY has no effect on direct connections, should it ever apply to all agents', () => {
   expect(createEgress(newClient()).agentFor('https://localhost').options).toMatchObject({ proxyEnv: null });
+});
+
+test.each(['direct', 'http proxy'] as const)('%s: a final dot of the name is not sent', async (route) => {
+  const { heads, names, port } = await startNoting();
+  const { proxy, settings } = await startRoute(route);
+  await createEgress(newClient(), settings).get(accountsAt(`https://localhost.:${port}`));
+  expect(names).toEqual(['localhost']);
+  expect(heads[0]).toMatch(new RegExp(`^Host: localhost:${port}\r$`, 'im'));
+  expect(proxy.heads.join('')).not.toContain('localhost.');
+
+  async function startNoting() {
+    const heads: string[] = [];
+    const names: unknown[] = [];
+    const bank = await startTlsServer(server, (socket) => {
+      names.push((socket as TLSSocket & { servername: unknown }).servername);
+      socket.on('data', (head: Buffer) => {
+        heads.push(head.toString());
+        socket.end(OK_AND_END);
+      });
+    });
+    return { heads, names, port: bank.port };
+  }
+});
+
+test('the bank gets the headers that its document describes, and no others of a client library', async () => {
+  let head = '';
+  const bank = await startTlsServer(server, (socket) =>
+    socket.on('data', (data: Buffer) => {
+      head = data.toString();
+      socket.end(OK_AND_END);
+    }),
+  );
+  const host = `localhost:${bank.port}`;
+  const headers = { 'Content-Type': 'application/json', Authorization: 'Basic dTpw' };
+  await createEgress(newClient()).get({ target: 'token', baseUrl: `https://${host}`, path: '/authorize', headers });
+  expect(head.trim().split('\r\n').toSorted()).toEqual(
+    [
+      'GET /authorize HTTP/1.1',
+      `Host: ${host}`,
+      'User-Agent: accounts-gateway',
+      'Accept-Encoding: gzip',
+      'Content-Type: application/json',
+      'Authorization: Basic dTpw',
+      'Connection: keep-alive',
+    ].toSorted(),
+  );
 });
