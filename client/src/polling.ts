@@ -52,8 +52,13 @@ export function startPolling(read: ReadList, handlers: PollHandlers, signal?: Ab
         if (ended.aborted) return;
         waitMs = Math.min(answer.maxAgeMs + MARGIN_MS, MAX_TIMER_MS);
         failures = 0;
-        handlers.onAnswer(answer);
-        expiry.set(answer.expiresInMs);
+        const { expiresInMs } = answer;
+        // a copy in its last second would only flash
+        if (expiresInMs !== null && expiresInMs <= 0) expiry.end();
+        else {
+          handlers.onAnswer(answer);
+          expiry.set(expiresInMs);
+        }
       } catch (error) {
         if (ended.aborted) return;
         const problem = error instanceof GatewayProblem ? error : toNetworkProblem(error);

@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { rolldown, type InputOptions } from 'rolldown';
 import { build as buildPage } from 'vite';
+import { buildClient } from './build-client.ts';
 import { type BundledPackage, listBundledPackages } from './bundled-packages.ts';
 import { readCommit } from './commit.ts';
 import { collectLicenses } from './licenses.ts';
@@ -97,7 +98,7 @@ async function buildInto(directory: string): Promise<void> {
     logLevel: 'warn',
     build: { outDir: join(directory, 'console') },
   });
-  packClient(join(directory, 'client'));
+  await packClient(join(directory, 'client'));
   cpSync(join(ROOT, 'docs'), join(directory, 'guide'), {
     recursive: true,
     filter: (path) => !DEVELOPERS_ONLY.has(basename(path)),
@@ -131,10 +132,9 @@ async function buildDocumentFiles(directory: string): Promise<void> {
 }
 
 /** The typed client as a package, which the gateway serves. */
-function packClient(directory: string): void {
+async function packClient(directory: string): Promise<void> {
   mkdirSync(directory);
-  const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'client'];
-  execFileSync(process.execPath, tsc, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+  await buildClient();
   runNpm('pack', './client', '--pack-destination', directory, '--ignore-scripts', '--silent');
 }
 

@@ -1,18 +1,17 @@
 // A part of npm run check:client: fails when the bytes of the client's package have changed and its version has not. Apps keep the package
 // by its version, so a version means one package. npm run client:record writes version and digest into client/packed.json.
-import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildClient } from '../build/build-client.ts';
 import { problemWith, readPackedClient, type PackedClient } from './packed-client.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CLIENT = join(ROOT, 'client');
 const RECORD = join(CLIENT, 'packed.json');
 
-// files of an earlier build are no part of it
-rmSync(join(CLIENT, 'dist'), { recursive: true, force: true });
-execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', CLIENT], { stdio: 'inherit' });
+await buildClient();
 const client = readPackedClient(CLIENT);
 const recorded = JSON.parse(readFileSync(RECORD, 'utf8')) as PackedClient;
 const tag = spawnSync('git', ['rev-parse', '--quiet', '--verify', `refs/tags/v${client.version}`], { cwd: ROOT });

@@ -167,6 +167,13 @@ describe('watch', () => {
       close();
     });
 
+    it('a response that expires now is not reported as data', async () => {
+      const { seen, close } = start(lasting(5000), lasting(0), lasting(60_000));
+      for (let seconds = 0; seconds < 24; seconds += 1) await pass(1000);
+      expect(seen).toEqual([NONE, 'expired', NONE]);
+      close();
+    });
+
     it('is reported before a later error, even if a timer fires late', async () => {
       const { seen, shown, close } = start(lasting(60_000), problem(502));
       await pass(0);

@@ -1,0 +1,128 @@
+import type { Account } from '../src/generated/types.gen.js';
+import type { Scene } from '../src/testing.js';
+import { maxCachedAgeMs, type Freshness } from '../../src/cache/freshness.js';
+import type { ServedSnapshot } from '../../src/cache/snapshot-cache.js';
+import { GatewayError } from '../../src/errors/gateway-error.js';
+import { AccountList } from '../../src/list/account-list.js';
+import { addDecimals } from '../../src/list/decimal.js';
+import type { FakeClock } from './fake-clock.js';
+
+/** The defaults of the gateway's settings, ms. */
+export const LIMITS = { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 300_000 } as const;
+const SOFT_TIMEOUT_MS = 1000;
+/** Time that a refresh takes in the scene `slow`. */
+const SLOW_MS = 5000;
+const RETRY_AFTER_MS = 30_000;
+
+interface Snapshot {
+  readonly list: AccountList;
+  readonly wall: number;
+  readonly monotonic: number;
+}
+
+/** What the gateway's cache hands out, and how it came to it. */
+export interface Served extends Pick<ServedSnapshot, 'stale' | 'ageMs' | 'cache' | 'failure'> {
+  readonly list: AccountList;
+  /** Wall clock, ms. */
+  readonly asOf: number;
+}
+
+/** The cached snapshot, and what becomes of it in each scene. */
+export class FakeBank {
+  #scene: Scene = 'well';
+  #cached: Snapshot | null = null;
+  /** The next call needs a refresh, whatever the age. */
+  #isOutdated = false;
+  #refreshEndsAt: number | null = null;
+  #refreshes = 0;
+
+  constructor(
+    private readonly accounts: readonly Account[],
+    private readonly clock: FakeClock,
+  ) {}
+
+  get scene(): Scene {
+    return this.#scene;
+  }
+
+  set(scene: Scene): void {
+    this.#scene = scene;
+    this.#isOutdated = true;
+    this.#refreshEndsAt = null;
+    // a copy from before the bank failed
+    if (scene === 'down') this.#cached ??= this.#read();
+  }
+
+  /** @throws GatewayError bank-error */
+  async serve(wanted: Freshness, signal: AbortSignal | null): Promise<Served> {
+    this.#takeDue();
+    const cached = this.#cached;
+    if (cached && !this.#isOutdated && this.#ageMs(cached) <= maxCachedAgeMs(wanted, 0, LIMITS)) {
+      return this.#toServed(cached, 'hit');
+    }
+    const cache = wanted.noCache ? 'request' : cached ? 'refreshed' : 'miss';
+    const isServable =
+      cached !== null && this.#ageMs(cached) <= Math.min(LIMITS.SNAPSHOT_MAX_AGE_MS, wanted.maxStaleAgeMs);
+    if (this.#scene === 'down') {
+      if (isServable) return { ...this.#toServed(cached, cache), stale: true, failure: 'bank-error' };
+      throw new GatewayError('bank-error', 'The bank answered with status 503.', { retryAfterMs: RETRY_AFTER_MS });
+    }
+    if (this.#scene === 'slow') {
+      this.#refreshEndsAt ??= this.clock.monotonic + SLOW_MS;
+      const leftMs = this.#refreshEndsAt - this.clock.monotonic;
+      await this.clock.wait(isServable ? leftMs - SLOW_MS + SOFT_TIMEOUT_MS : leftMs, signal);
+      this.#takeDue();
+      if (isServable && this.#cached === cached) return { ...this.#toServed(cached, cache), stale: true };
+      return this.#toServed(this.#cached ?? this.#take(0), cache);
+    }
+    return this.#toServed(this.#take(0), cache);
+  }
+
+  /** Ends a slow refresh whose time has come. */
+  #takeDue(): void {
+    if (this.#refreshEndsAt === null || this.clock.monotonic < this.#refreshEndsAt) return;
+    this.#take(SLOW_MS);
+  }
+
+  #take(agoMs: number): Snapshot {
+    this.#refreshEndsAt = null;
+    this.#isOutdated = false;
+    this.#cached = this.#read(agoMs);
+    return this.#cached;
+  }
+
+  /** @param agoMs when the refresh began */
+  #read(agoMs = 0): Snapshot {
+    this.#refreshes += 1;
+    const accounts =
+      this.#scene === 'empty' ? [] : this.#scene === 'moving' ? this.accounts.map(this.#move) : this.accounts;
+    const list = new AccountList(new Map(accounts.map((account) => [account.id, account])));
+    return { list, wall: this.clock.wall - agoMs, monotonic: this.clock.monotonic - agoMs };
+  }
+
+  /** A cent more with each refresh. */
+  readonly #move = (account: Account): Account => ({
+    ...account,
+    balances: account.balances.map((entry) => {
+      if (entry.intraDay === null || entry.current === null) return entry;
+      const moved = `${Math.trunc(this.#refreshes / 100)}.${String(this.#refreshes % 100).padStart(2, '0')}`;
+      return { ...entry, intraDay: addDecimals(entry.intraDay, moved), current: addDecimals(entry.current, moved) };
+    }),
+  });
+
+  /** By both clocks, as in the gateway. */
+  #ageMs({ wall, monotonic }: Snapshot): number {
+    return Math.max(0, this.clock.wall - wall, this.clock.monotonic - monotonic);
+  }
+
+  #toServed(snapshot: Snapshot, cache: Served['cache']): Served {
+    return {
+      list: snapshot.list,
+      asOf: snapshot.wall,
+      ageMs: this.#ageMs(snapshot),
+      stale: false,
+      failure: null,
+      cache,
+    };
+  }
+}

@@ -1,0 +1,237 @@
+import type { Account } from '../src/generated/types.gen.js';
+import type { FailOptions, FakeCall, FakeGateway, FakeGatewayOptions, Scene } from '../src/testing.js';
+import { matchesTag, toCacheHeaders } from '../../src/accounts/cache-headers.js';
+import { filtersSchema, listQuerySchema, noQuerySchema } from '../../src/accounts/list-query.js';
+import { readCacheDirectives } from '../../src/cache/freshness.js';
+import type { ServedSnapshot } from '../../src/cache/snapshot-cache.js';
+import { GatewayError, toGatewayError } from '../../src/errors/gateway-error.js';
+import { toProblemDocument, toProblemHeaders } from '../../src/errors/problem-document.js';
+import { PROBLEMS, type ProblemCode } from '../../src/errors/problem-table.js';
+import { toInvalidRequest } from '../../src/http/validation-pipe.js';
+import { accountSchema } from '../../src/list/account-schema.js';
+import { findProperties, toRows, type Export, type Query } from '../../src/list/queries.js';
+import { SECURITY_HEADERS } from '../../src/representation/security-headers.js';
+import { digest } from './digest.js';
+import { DEFAULT_ACCOUNTS } from './fake-account.js';
+import { FakeBank, LIMITS, type Served } from './fake-bank.js';
+import { FakeClock } from './fake-clock.js';
+import { toPath } from './paths.js';
+
+const MAX_ACCOUNTS = 1000;
+const SCENES: readonly Scene[] = ['well', 'slow', 'down', 'empty', 'moving', 'gone'];
+type Endpoint = NonNullable<FailOptions['endpoint']>;
+type Schema = typeof listQuerySchema | typeof filtersSchema | typeof noQuerySchema;
+
+interface Order {
+  readonly code: ProblemCode;
+  readonly endpoint: Endpoint | undefined;
+  readonly retryAfterMs: number | undefined;
+  left: number;
+}
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly search: URLSearchParams;
+  readonly headers: Headers;
+  readonly signal: AbortSignal | null;
+}
+
+export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGatewayOptions = {}): FakeGateway {
+  const clock = new FakeClock(now === undefined ? null : toTime(now));
+  const copies = toCopies(accounts);
+  const calls: FakeCall[] = [];
+  let bank = new FakeBank(copies, clock);
+  let orders: Order[] = [];
+  let lastId = 0;
+
+  async function answer(asked: Asked): Promise<Response> {
+    lastId += 1;
+    const requestId = `00000000-0000-4000-8000-${String(lastId).padStart(12, '0')}`;
+    const headers = { ...SECURITY_HEADERS, vary: 'Accept, Accept-Encoding, Origin', 'x-request-id': requestId };
+    const send = (status: number, more: object, body: string) =>
+      new Response(asked.method === 'HEAD' || status === 304 ? null : body, {
+        status,
+        headers: { ...headers, ...more },
+      });
+    try {
+      return await read(asked, send);
+    } catch (thrown) {
+      asked.signal?.throwIfAborted();
+      const error = toGatewayError(thrown);
+      if (error.code === 'internal-error' && error.cause !== undefined) throw thrown;
+      return send(
+        error.status,
+        toProblemHeaders(error),
+        JSON.stringify(toProblemDocument(error, asked.path, requestId)),
+      );
+    }
+  }
+
+  async function read(asked: Asked, send: (status: number, more: object, body: string) => Response): Promise<Response> {
+    const { method, path, search, headers, signal } = asked;
+    const [, name = '', id] = /^\/api\/v1\/([^/]*)(?:\/([^/]+))?$/.exec(path) ?? [];
+    const endpoint: Endpoint | null =
+      name === 'accounts'
+        ? id === undefined
+          ? 'accounts'
+          : 'account'
+        : name === 'balances' && id === undefined
+          ? 'balances'
+          : null;
+    throwIfOrdered(endpoint);
+    if (method !== 'GET' && method !== 'HEAD') {
+      const detail = `${method} is not allowed here, only GET, HEAD, OPTIONS.`;
+      throw new GatewayError('method-not-allowed', detail, { headers: { allow: 'GET, HEAD, OPTIONS' } });
+    }
+    if (endpoint === null) throw new GatewayError('not-found', 'No route has this path.');
+    const query = toQuery(endpoint, id ?? '', search);
+    const served = await bank.serve(readCacheDirectives(headers.get('cache-control') ?? undefined), signal);
+    const facts = toFacts(served);
+    const about = toCacheHeaders({ ...served, snapshot: facts } as unknown as ServedSnapshot, LIMITS.SNAPSHOT_FRESH_MS);
+    const reply = (type: string, body: string, tagged: string, more = {}) => {
+      const etag = `W/"${digest(tagged)}"`;
+      if (matchesTag(headers.get('if-none-match') ?? undefined, etag)) return send(304, { ...about, etag }, '');
+      return send(200, { ...about, etag, 'content-type': `${type}; charset=utf-8`, ...more }, body);
+    };
+    if (query.kind === 'csv' || query.kind === 'ndjson') {
+      const text = [...toRows(served.list, query, facts.asOf)].join('');
+      const type = query.kind === 'csv' ? 'text/csv' : 'application/x-ndjson';
+      const file = { 'content-disposition': `attachment; filename="accounts.${query.kind}"` };
+      return reply(type, text, text, file);
+    }
+    const properties = finish(findProperties(served.list, query));
+    if (properties === null) {
+      const detail = 'The current snapshot has no account with this id.';
+      throw new GatewayError('account-not-found', detail, { headers: { ...about, 'cache-control': 'no-store' } });
+    }
+    const { stale, complete } = facts;
+    const body = JSON.stringify({ ...properties, snapshot: facts });
+    return reply('application/json', body, JSON.stringify([properties, stale, complete]));
+  }
+
+  /** @throws GatewayError that `fail` ordered for this endpoint */
+  function throwIfOrdered(endpoint: Endpoint | null): void {
+    const order = orders.find((each) => each.endpoint === undefined || each.endpoint === endpoint);
+    if (!order) return;
+    order.left -= 1;
+    if (order.left <= 0) orders = orders.filter((each) => each !== order);
+    const { status, when } = PROBLEMS[order.code];
+    // behind each 502, 503 and 504 there is a back-off
+    const retryAfterMs = order.retryAfterMs ?? (status >= 502 ? 30_000 : undefined);
+    const errors =
+      order.code === 'invalid-request' ? [{ name: 'pageSize', reason: 'must be at most 1000' }] : undefined;
+    throw new GatewayError(order.code, when, { retryAfterMs, errors });
+  }
+
+  const fake: FakeGateway = {
+    async fetch(input, init) {
+      const asked = toAsked(input, init);
+      asked.signal?.throwIfAborted();
+      const call = {
+        at: new Date(clock.wall).toISOString(),
+        method: asked.method,
+        path: asked.path,
+        query: Object.fromEntries(asked.search),
+        clientName: asked.headers.get('x-client-name'),
+        status: 0,
+      };
+      calls.push(call);
+      // as browsers and Node say it
+      if (bank.scene === 'gone') throw new TypeError('Failed to fetch');
+      const response = await answer(asked);
+      call.status = response.status;
+      return response;
+    },
+    set(scene) {
+      if (!SCENES.includes(scene)) throw new TypeError(`scene must be one of ${SCENES.join(', ')}: ${scene}`);
+      bank.set(scene);
+    },
+    fail(code, { endpoint, times = 1, retryAfterMs } = {}) {
+      if (PROBLEMS[code]?.status == null) throw new TypeError(`code must be one that an answer can have: ${code}`);
+      orders.push({ code, endpoint, retryAfterMs, left: times });
+    },
+    advance: (ms) => clock.advance(ms),
+    calls,
+    reset() {
+      clock.reset();
+      bank = new FakeBank(copies, clock);
+      orders = [];
+      calls.length = 0;
+    },
+  };
+  return fake;
+}
+
+/** @throws GatewayError invalid-request */
+function toQuery(endpoint: Endpoint, id: string, search: URLSearchParams): Query | Export {
+  switch (endpoint) {
+    case 'account':
+      validate(noQuerySchema, search);
+      return { kind: 'account', id: decodeURIComponent(id) };
+    case 'balances':
+      return { kind: 'totals', filters: validate(filtersSchema, search) };
+    case 'accounts': {
+      const query = validate(listQuerySchema, search);
+      return query[query.format ?? 'json'];
+    }
+  }
+}
+
+function validate<T extends Schema>(schema: T, search: URLSearchParams): ReturnType<T['parse']> {
+  const given: Record<string, string | string[]> = Object.create(null) as Record<string, string>;
+  for (const name of new Set(search.keys())) {
+    const all = search.getAll(name);
+    given[name] = all.length === 1 ? (all[0] as string) : all;
+  }
+  const result = schema.safeParse(given);
+  if (!result.success) throw toInvalidRequest(result.error.issues);
+  return result.data as ReturnType<T['parse']>;
+}
+
+function toFacts({ asOf, stale }: Served) {
+  const toIso = (ms: number) => new Date(ms).toISOString();
+  return { asOf: toIso(asOf), expiresAt: toIso(asOf + LIMITS.SNAPSHOT_MAX_AGE_MS), stale, complete: true };
+}
+
+function finish<T>(steps: Generator<unknown, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** By their properties: a Request may be of another realm, or of a library. */
+function toAsked(input: Parameters<typeof fetch>[0], init: RequestInit = {}): Asked {
+  const request = typeof input === 'string' || input instanceof URL ? null : input;
+  const { location } = globalThis as { location?: { href: string } };
+  const url = new URL(
+    request?.url ?? String(input),
+    location?.href.startsWith('http') ? location.href : 'http://localhost',
+  );
+  return {
+    method: (init.method ?? request?.method ?? 'GET').toUpperCase(),
+    path: toPath(url.href) ?? url.pathname,
+    search: url.searchParams,
+    headers: new Headers((init.headers ?? request?.headers ?? {}) as Record<string, string>),
+    signal: init.signal ?? request?.signal ?? null,
+  };
+}
+
+function toTime(now: NonNullable<FakeGatewayOptions['now']>): number {
+  const time = new Date(now).getTime();
+  if (Number.isNaN(time)) throw new TypeError(`now must be a time: ${now}`);
+  return time;
+}
+
+/** @throws TypeError for accounts that the gateway could not send */
+function toCopies(accounts: readonly Account[]): readonly Account[] {
+  if (accounts.length > MAX_ACCOUNTS)
+    throw new TypeError(`accounts must be at most ${MAX_ACCOUNTS}: ${accounts.length}`);
+  return accounts.map((account, index) => {
+    const { success, error } = accountSchema.safeParse(account);
+    if (success) return structuredClone(account);
+    const { path, message } = error.issues[0] ?? { path: [], message: '' };
+    throw new TypeError(`accounts[${index}].${path.join('.')} is wrong: ${message}. Use fakeAccount().`);
+  });
+}

@@ -1,0 +1,36 @@
+import type { FakeGateway } from '../src/testing.js';
+import { toPath } from './paths.js';
+
+interface Execution {
+  readonly request: Request;
+  readonly requestId: string;
+}
+
+/** MSW's RequestHandler by its shape: its class is in MSW, which an app without MSW does not have. */
+export function mswHandlers({ fetch }: Pick<FakeGateway, 'fetch'>): unknown[] {
+  const predicate = ({ request }: { request: Request }) => toPath(request.url) !== null;
+  const handler = {
+    kind: 'request',
+    // until MSW 2.10
+    __kind: 'RequestHandler',
+    info: { header: 'accounts-gateway-client/testing' },
+    isUsed: false,
+    predicate,
+    test: async (args: Execution) => predicate(args),
+    parse: async () => ({}),
+    log: () => undefined,
+    reset: () => undefined,
+    restore: () => undefined,
+    complete: () => undefined,
+    async run({ request, requestId }: Execution) {
+      if (!predicate({ request })) return null;
+      const response = await fetch(request.clone()).catch((error: unknown) => {
+        request.signal.throwIfAborted();
+        if (error instanceof TypeError) return Response.error();
+        throw error;
+      });
+      return { handler, request, requestId, parsedResult: {}, response };
+    },
+  };
+  return [handler];
+}

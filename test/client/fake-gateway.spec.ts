@@ -1,0 +1,226 @@
+import { setImmediate as tick } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { http, HttpResponse } from 'msw';
+import { setupServer } from 'msw/node';
+import { createClient, type GatewayProblem, type Snapshot } from '../../client/src/index.js';
+import type { AnswerCode, FakeGateway } from '../../client/src/testing.js';
+import { createFakeGateway, fakeAccount, mswHandlers } from '../../client/testing/index.js';
+import { ALL_CODES, PROBLEMS } from '../../src/errors/problem-table.js';
+
+let fake: FakeGateway;
+beforeEach(() => {
+  fake = createFakeGateway();
+});
+
+const open = (fetch = fake.fetch) => createClient({ baseUrl: 'https://apps.test/bank', clientName: 'spec', fetch });
+const codeOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'ok',
+    ({ code }: GatewayProblem) => code,
+  );
+
+describe('the scenes', () => {
+  it('well: the same data, as young as the gateway would have it', async () => {
+    const first = await open().listAccounts();
+    fake.advance(9_000);
+    expect((await open().listAccounts()).snapshot.asOf).toBe(first.snapshot.asOf);
+    fake.advance(2_000);
+    const second = await open().listAccounts();
+    expect(second.accounts).toEqual(first.accounts);
+    expect(Date.parse(second.snapshot.asOf) - Date.parse(first.snapshot.asOf)).toBeGreaterThanOrEqual(11_000);
+  });
+
+  it('down: the copy, then 503 once it has expired, and well again', async () => {
+    fake.set('down');
+    expect((await open().listAccounts()).snapshot.stale).toBe(true);
+    fake.advance(301_000);
+    expect(await codeOf(open().listAccounts())).toBe('bank-error');
+    fake.set('well');
+    expect((await open().listAccounts()).snapshot.stale).toBe(false);
+  });
+
+  it('slow: the older copy after a second, then the new one; without a copy the caller waits', async () => {
+    const { snapshot } = await open().listAccounts();
+    fake.set('slow');
+    const waiting = open().listAccounts();
+    await tick();
+    fake.advance(1000);
+    expect((await waiting).snapshot).toEqual({ ...snapshot, stale: true });
+    fake.advance(4000);
+    expect((await open().listAccounts()).snapshot).toMatchObject({ stale: false });
+    fake.reset();
+    fake.set('slow');
+    const first = open().listAccounts();
+    await tick();
+    fake.advance(5000);
+    expect((await first).snapshot.stale).toBe(false);
+  });
+
+  it('empty, moving, gone', async () => {
+    const { accounts } = await open().listAccounts();
+    fake.set('empty');
+    expect(await open().listAccounts()).toMatchObject({ accounts: [], page: { total: 0 } });
+    fake.set('moving');
+    const moved = (await open().listAccounts()).accounts;
+    expect(moved).not.toEqual(accounts);
+    expect(moved.map(({ id }) => id)).toEqual(accounts.map(({ id }) => id));
+    fake.set('gone');
+    expect(await codeOf(open().listAccounts())).toBe('network-error');
+    await expect(fake.fetch('/api/v1/accounts')).rejects.toThrow(TypeError);
+  });
+
+  it.each(['well', 'down', 'moving'] as const)('each answers within a tick of fake timers: %s', async (scene) => {
+    jest.useFakeTimers();
+    fake.set(scene);
+    await open().listAccounts();
+    jest.useRealTimers();
+  });
+});
+
+describe('with fake timers', () => {
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }));
+  afterEach(() => void jest.useRealTimers());
+
+  it('the same timers drive the fake and a watch', async () => {
+    const seen: (string | Snapshot)[] = [];
+    const watch = open().watch(
+      {},
+      {
+        onData: ({ snapshot }) => void seen.push(snapshot.stale ? 'copy' : 'current'),
+        onError: ({ code }) => void seen.push(code),
+        onExpired: () => void seen.push('expired'),
+      },
+    );
+    const pass = async (seconds: number) => {
+      for (let count = 0; count < seconds; count += 1) {
+        await jest.advanceTimersByTimeAsync(1000);
+        await tick();
+      }
+    };
+    await pass(25);
+    expect([seen, fake.calls.map(({ status }) => status)]).toEqual([['current'], [200, 304, 304]]);
+    fake.set('down');
+    await pass(320);
+    expect(seen.slice(0, 4)).toEqual(['current', 'copy', 'expired', 'bank-error']);
+    fake.set('well');
+    await pass(40);
+    expect(seen.at(-1)).toBe('current');
+    watch.close();
+  });
+});
+
+describe('fail', () => {
+  const codes = ALL_CODES.filter((code) => PROBLEMS[code].status !== null) as AnswerCode[];
+
+  it.each(codes)('%s has its status and owner, once', async (code) => {
+    fake.fail(code);
+    const problem = (await open()
+      .listAccounts({}, { retry: false })
+      .catch((error: unknown) => error)) as GatewayProblem;
+    expect(problem).toMatchObject({ code, owner: PROBLEMS[code].owner, status: PROBLEMS[code].status });
+    expect(problem.retryAfterMs === null).toBe((PROBLEMS[code].status ?? 0) < 502);
+    expect(await codeOf(open().listAccounts())).toBe('ok');
+  });
+
+  it('is for an endpoint, a number of calls, and with a time to retry after', async () => {
+    fake.fail('bank-error', { endpoint: 'balances', times: 2, retryAfterMs: 2000 });
+    expect(await codeOf(open().listAccounts())).toBe('ok');
+    for (let count = 0; count < 2; count += 1) {
+      await expect(open().getBalances({}, { retry: false })).rejects.toMatchObject({ retryAfterMs: 2000 });
+    }
+    expect(await codeOf(open().getBalances())).toBe('ok');
+  });
+
+  it('the negative case: a code that no answer has, and a scene that is none, are TypeErrors', () => {
+    expect(() => fake.fail('clock-skewed' as AnswerCode)).toThrow(TypeError);
+    expect(() => fake.set('broken' as 'down')).toThrow(TypeError);
+  });
+});
+
+describe('fetch', () => {
+  it('takes a Request, a relative URL, any base path, and records each call', async () => {
+    await fake.fetch(
+      new Request('https://apps.test/a/b/api/v1/balances?currency=EUR', { headers: { 'X-Client-Name': 'spec' } }),
+    );
+    await fake.fetch('/api/v1/accounts');
+    await fake.fetch(new URL('https://apps.test/api/v1/none'), { method: 'HEAD' });
+    expect(fake.calls.map(({ at: _at, ...call }) => call)).toEqual([
+      { method: 'GET', path: '/api/v1/balances', query: { currency: 'EUR' }, clientName: 'spec', status: 200 },
+      { method: 'GET', path: '/api/v1/accounts', query: {}, clientName: null, status: 200 },
+      { method: 'HEAD', path: '/api/v1/none', query: {}, clientName: null, status: 404 },
+    ]);
+    fake.reset();
+    expect(fake.calls).toEqual([]);
+  });
+
+  it('ends with the reason of the signal, before and during the wait', async () => {
+    await expect(fake.fetch('/api/v1/accounts', { signal: AbortSignal.abort(new Error('left')) })).rejects.toThrow(
+      'left',
+    );
+    fake.set('slow');
+    const leaving = new AbortController();
+    const call = fake.fetch(new Request('http://localhost/api/v1/accounts', { signal: leaving.signal }));
+    await tick();
+    leaving.abort(new Error('left'));
+    await expect(call).rejects.toThrow('left');
+  });
+});
+
+describe('the accounts', () => {
+  it('by default are fixed, and have what pages get wrong', async () => {
+    const { accounts } = await open().listAccounts();
+    expect((await open(createFakeGateway().fetch).listAccounts()).accounts).toEqual(accounts);
+    const balances = accounts.flatMap((account) => account.balances);
+    expect(accounts.some(({ status }) => status === 'Closed')).toBe(true);
+    expect(accounts.some((account) => new Set(account.balances.map(({ currency }) => currency)).size === 2)).toBe(true);
+    expect(accounts.some(({ name }) => /\p{Script=Arabic}/u.test(name))).toBe(true);
+    expect(balances.some(({ current }) => current === null)).toBe(true);
+    expect(balances.some(({ current }) => (current ?? '').replace('.', '').length === 20)).toBe(true);
+  });
+
+  it('are those of the test, copied', async () => {
+    const own = [
+      fakeAccount({ id: 'a', iban: 'LU060408592157516019', balances: [{ beginOfDay: '1.10', intraDay: '0.1' }] }),
+    ];
+    const client = open(createFakeGateway({ accounts: own, now: '2026-01-02T03:04:05Z' }).fetch);
+    own[0]!.name = 'changed';
+    const { account, snapshot } = await client.getAccount('a');
+    expect(account).toMatchObject({ name: 'LU060408592157516019', ibans: ['LU060408592157516019'] });
+    expect(account.balances[0]).toMatchObject({ type: 'CurrentBalance', currency: 'EUR', current: '1.20' });
+    expect(snapshot.asOf).toMatch(/^2026-01-02T03:04:0/);
+  });
+
+  it('the negative case: more than 1000, or one without a field, are a TypeError that names it', () => {
+    const many = Array.from({ length: 1001 }, (_none, index) => fakeAccount({ id: String(index) }));
+    expect(() => createFakeGateway({ accounts: many })).toThrow('accounts must be at most 1000: 1001');
+    const { balances: _balances, ...without } = fakeAccount();
+    expect(() => createFakeGateway({ accounts: [without as never] })).toThrow('accounts[0].balances is wrong');
+    expect(() => createFakeGateway({ now: 'never' })).toThrow('now must be a time');
+  });
+});
+
+describe('MSW', () => {
+  const other = http.get('https://other.test/', () => HttpResponse.text('other'));
+  const server = setupServer();
+  beforeEach(() => {
+    server.listen({ onUnhandledRequest: 'error' });
+    server.use(...(mswHandlers(fake) as Parameters<typeof server.use>), other);
+  });
+  afterEach(() => server.close());
+
+  it('answers the calls of the client, and leaves others to other handlers', async () => {
+    const client = createClient({ baseUrl: 'https://apps.test' });
+    expect((await client.listAccounts({ q: 'payroll' })).page.total).toBe(1);
+    fake.fail('access-not-granted');
+    await expect(client.getBalances()).rejects.toMatchObject({ code: 'access-not-granted', owner: 'bank' });
+    expect(await (await fetch('https://other.test/')).text()).toBe('other');
+    expect(fake.calls).toHaveLength(2);
+    server.resetHandlers(...(mswHandlers(fake) as Parameters<typeof server.use>));
+    expect((await client.listAccounts()).page.total).toBe(8);
+  });
+
+  it('a gateway that is gone is a network error', async () => {
+    fake.set('gone');
+    expect(await codeOf(createClient({ baseUrl: 'https://apps.test' }).listAccounts())).toBe('network-error');
+  });
+});
