@@ -7,9 +7,9 @@ import type { ServedSnapshot } from '../../src/cache/snapshot-cache.js';
 import { GatewayError, toGatewayError } from '../../src/errors/gateway-error.js';
 import { toProblemDocument, toProblemHeaders } from '../../src/errors/problem-document.js';
 import { PROBLEMS, type ProblemCode } from '../../src/errors/problem-table.js';
-import { toInvalidRequest } from '../../src/http/validation-pipe.js';
 import { accountSchema } from '../../src/list/account-schema.js';
 import { findProperties, toRows, type Export, type Query } from '../../src/list/queries.js';
+import { readInput } from '../../src/representation/read-query.js';
 import { SECURITY_HEADERS } from '../../src/representation/security-headers.js';
 import { digest } from './digest.js';
 import { DEFAULT_ACCOUNTS } from './fake-account.js';
@@ -20,7 +20,6 @@ import { toPath } from './paths.js';
 const MAX_ACCOUNTS = 1000;
 const SCENES: readonly Scene[] = ['well', 'slow', 'down', 'empty', 'moving', 'gone'];
 type Endpoint = NonNullable<FailOptions['endpoint']>;
-type Schema = typeof listQuerySchema | typeof filtersSchema | typeof noQuerySchema;
 
 interface Order {
   readonly code: ProblemCode;
@@ -165,28 +164,28 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
 
 /** @throws GatewayError invalid-request */
 function toQuery(endpoint: Endpoint, id: string, search: URLSearchParams): Query | Export {
+  const input = toInput(search);
   switch (endpoint) {
     case 'account':
-      validate(noQuerySchema, search);
+      readInput(input, noQuerySchema);
       return { kind: 'account', id: decodeURIComponent(id) };
     case 'balances':
-      return { kind: 'totals', filters: validate(filtersSchema, search) };
+      return { kind: 'totals', filters: readInput(input, filtersSchema) };
     case 'accounts': {
-      const query = validate(listQuerySchema, search);
+      const query = readInput(input, listQuerySchema);
       return query[query.format ?? 'json'];
     }
   }
 }
 
-function validate<T extends Schema>(schema: T, search: URLSearchParams): ReturnType<T['parse']> {
-  const given: Record<string, string | string[]> = Object.create(null) as Record<string, string>;
-  for (const name of new Set(search.keys())) {
-    const all = search.getAll(name);
-    given[name] = all.length === 1 ? (all[0] as string) : all;
+/** The parameters as the gateway's router gives them: an array for a repeated one. */
+function toInput(search: URLSearchParams): object {
+  const input = Object.create(null) as Record<string, unknown>;
+  for (const name of search.keys()) {
+    const [first, ...others] = search.getAll(name);
+    input[name] = others.length === 0 ? first : [first, ...others];
   }
-  const result = schema.safeParse(given);
-  if (!result.success) throw toInvalidRequest(result.error.issues);
-  return result.data as ReturnType<T['parse']>;
+  return input;
 }
 
 function toFacts({ asOf, stale }: Served) {
