@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Activity } from '../telemetry/activity.js';
-import { BackOff } from '../time/back-off.js';
+import { BackOff, type Trouble } from '../time/back-off.js';
 import type { Clock, Instant } from '../time/clock.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { AccessToken } from './request-token.js';
@@ -65,13 +65,13 @@ export class AccessTokenProvider {
   }
 
   /** The error that `get` throws at once, during the back-off without a usable token; else null. */
-  get currentFailure(): GatewayError | null {
-    return this.usable ? null : this.#backOff.currentFailure;
+  failureNow(): GatewayError | null {
+    return this.usable ? null : this.#backOff.failureNow();
   }
 
   /** True during the back-off after a failure. */
   get isBackingOff(): boolean {
-    return this.#backOff.currentFailure !== null;
+    return this.#backOff.failureNow() !== null;
   }
 
   /** Ends the back-off: the next call may request a token at once. */
@@ -82,24 +82,22 @@ export class AccessTokenProvider {
   status() {
     const token = this.usable;
     const { clock } = this.options;
-    const { circuit } = this.#backOff;
+    const trouble = this.#backOff.trouble();
     return {
-      state: token ? ('usable' as const) : toLack(this.#inFlight !== null, circuit),
+      state: token ? ('usable' as const) : toLack(this.#inFlight !== null, trouble),
       /** Expiry of the token by the wall clock, ms since 1970. */
       expiresAt: token ? token.requestedAt.wall + token.lifetimeMs : null,
       /** When the token stops being sent, by the wall clock, ms since 1970. */
       usableUntil: token?.unusableAt.wall ?? null,
       expiresInSeconds: token ? Math.floor((token.lifetimeMs - clock.since(token.requestedAt)) / 1000) : null,
-      /** The last failure of the current series. */
-      error: this.#backOff.lastError,
-      failure: this.#backOff.status(),
-      circuit,
+      /** The current series of failures; null without one. */
+      trouble,
     };
   }
 
   #renew(): Promise<AccessToken> {
     if (this.#inFlight) return this.#inFlight;
-    const failure = this.#backOff.currentFailure;
+    const failure = this.#backOff.failureNow();
     if (failure) return Promise.reject(failure);
     this.#inFlight = this.#request().finally(() => {
       this.#inFlight = null;
@@ -141,7 +139,7 @@ export class AccessTokenProvider {
 }
 
 /** Why there is no usable token: it is being requested, a back-off lasts, or nobody needed one. */
-function toLack(isRequested: boolean, circuit: BackOff['circuit']): 'requested' | 'waiting' | 'none' {
+function toLack(isRequested: boolean, trouble: Trouble | null): 'requested' | 'waiting' | 'none' {
   if (isRequested) return 'requested';
-  return circuit === 'open' ? 'waiting' : 'none';
+  return trouble?.circuit === 'open' ? 'waiting' : 'none';
 }

@@ -110,15 +110,6 @@ describe('without a token', () => {
     expect([old.sent.length, other.tokensSent()]).toEqual([0, ['Bearer token-1']]);
   });
 
-  it('the failure is known before a call while the back-off lasts, and not after it', async () => {
-    const { call, clock, get } = begin([200], { token: new GatewayError('bank-unreachable', 'no') });
-    expect(call.currentFailure).toBeNull();
-    await refusalOf(get);
-    expect(call.currentFailure?.code).toBe('bank-unreachable');
-    clock.advance(1200);
-    expect(call.currentFailure).toBeNull();
-  });
-
   it('the account list is not called, and the error reports that', async () => {
     const { get, sent } = begin([], { token: new GatewayError('credentials-rejected', 'no') });
     const error = await refusalOf(get);

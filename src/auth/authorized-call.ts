@@ -34,11 +34,6 @@ export class AuthorizedCall {
     private readonly clock: Clock,
   ) {}
 
-  /** The error that a call gets at once during the back-off of the token, without a usable one; else null. */
-  get currentFailure(): GatewayError | null {
-    return this.identities.current.tokens.currentFailure;
-  }
-
   /**
    * @throws NoToken with certificate-unusable or a code of the token provider; GatewayError as `Egress.get`; or the
    * signal's reason

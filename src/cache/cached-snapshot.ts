@@ -1,8 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
 import { Clock } from '../time/clock.js';
 import { maxCachedAgeMs, toFreshMs, type Freshness, type FreshnessLimits } from './freshness.js';
-import type { Snapshot } from '../snapshot/snapshot.js';
 
 /** The one cached snapshot: never replaced by an older one, never served past its maximum age. */
 @Injectable()
@@ -13,7 +13,7 @@ export class CachedSnapshot {
 
   constructor(
     private readonly clock: Clock,
-    @Inject(Settings) private readonly limits: FreshnessLimits,
+    private readonly settings: Settings,
   ) {}
 
   /** The last snapshot, servable or not; null if its thread has died. */
@@ -23,14 +23,14 @@ export class CachedSnapshot {
 
   /** Milliseconds since the bank was asked; Infinity without a snapshot. */
   get ageMs(): number {
-    return this.snapshot ? this.#ageOf(this.snapshot) : Infinity;
+    return this.snapshot ? toAgeMs(this.clock, this.snapshot) : Infinity;
   }
 
   get isFresh(): boolean {
-    return !this.#isRestored && this.ageMs <= toFreshMs(this.limits);
+    return !this.#isRestored && this.ageMs <= toFreshMs(this.settings);
   }
 
-  /** True for a copy of an earlier run, until a refresh has succeeded. */
+  /** True for a stored copy that was taken for want of a refresh, until one has succeeded. */
   get isRestored(): boolean {
     return this.#isRestored;
   }
@@ -42,37 +42,31 @@ export class CachedSnapshot {
 
   /** The snapshot, unless it is past its maximum age. */
   get servable(): Snapshot | null {
-    return this.ageMs <= this.limits.SNAPSHOT_MAX_AGE_MS ? this.snapshot : null;
-  }
-
-  /** Time at which the snapshot stops being served, ISO 8601; null without one. */
-  get expiresAt(): string | null {
-    return this.snapshot && expiresAt(this.snapshot, this.limits);
+    return this.ageMs <= this.settings.SNAPSHOT_MAX_AGE_MS ? this.snapshot : null;
   }
 
   /** The snapshot when it satisfies the caller without a refresh. */
   find(wanted: Freshness): Snapshot | null {
     const { snapshot } = this;
     if (!snapshot || this.#isRestored) return null;
-    return this.ageMs <= maxCachedAgeMs(wanted, snapshot.durationMs, this.limits) ? snapshot : null;
+    return this.ageMs <= maxCachedAgeMs(wanted, snapshot.durationMs, this.settings) ? snapshot : null;
   }
 
-  /** Takes the result of a refresh, unless the cached snapshot is newer. Returns the one that is cached then. */
-  replace(newer: Snapshot): Snapshot {
+  /** Takes a snapshot and returns true, unless the cached one is newer. */
+  replace(newer: Snapshot): boolean {
     const { snapshot: cached } = this;
-    if (cached && this.#ageOf(newer) > this.#ageOf(cached)) {
+    if (cached && toAgeMs(this.clock, newer) > toAgeMs(this.clock, cached)) {
       newer.list.retire();
-      return cached;
+      return false;
     }
     this.drop();
     this.#listedAccounts ||= newer.size > 0;
     this.#snapshot = newer;
-    return newer;
+    return true;
   }
 
-  /** Takes a copy of an earlier run. */
-  restore(earlier: Snapshot): void {
-    this.replace(earlier);
+  /** Marks the snapshot as stale, however young it is, until it is replaced. */
+  markRestored(): void {
     this.#isRestored = true;
   }
 
@@ -87,11 +81,11 @@ export class CachedSnapshot {
   async end(): Promise<void> {
     await this.#snapshot?.list.end();
   }
-
-  #ageOf({ askedAt }: Snapshot): number {
-    return Math.max(0, this.clock.since(askedAt));
-  }
 }
+
+/** Milliseconds since the bank was asked for it, at least 0. */
+export const toAgeMs = (clock: Clock, { askedAt }: Pick<Snapshot, 'askedAt'>): number =>
+  Math.max(0, clock.since(askedAt));
 
 /** When a snapshot stops being served, ISO 8601. */
 export function expiresAt(

@@ -14,7 +14,7 @@ import { ANY, NOW as NO_CACHE, type Freshness } from './freshness.js';
 import { account, snapshotOf, type LocalList } from '../../test/support/sample-snapshots.js';
 import { createSnapshotCache } from '../../test/support/snapshot-cache.js';
 import type { SnapshotCache } from './snapshot-cache.js';
-import type { ReadSnapshot, RefreshRequest } from '../snapshot/snapshot-source.js';
+import type { ReadSnapshot, RefreshRequest, SnapshotSource } from '../snapshot/snapshot-source.js';
 
 const FRESH_MS = 10_000;
 const MAX_AGE_MS = 300_000;
@@ -42,12 +42,12 @@ class Scene {
   readonly log = keepLines();
   readonly asked: PendingRefresh[] = [];
   /** The back-off of the token. */
-  readonly call = { currentFailure: null as GatewayError | null };
+  tokenFailure: GatewayError | null = null;
   readonly parts: ReturnType<typeof createSnapshotCache>;
   readonly snapshots: SnapshotCache;
 
-  constructor(settings: Settings, readShared?: (request: RefreshRequest) => Promise<ReadSnapshot | null>) {
-    const { clock, log, call } = this;
+  constructor(settings: Settings, take?: SnapshotSource['take']) {
+    const { clock, log } = this;
     const read = ({ refreshId, signal, accepts }: RefreshRequest) => {
       const refresh = { ...Promise.withResolvers<ReadSnapshot>(), refreshId, signal, accepts, askedAt: clock.now() };
       signal.addEventListener('abort', () => refresh.reject(signal.reason));
@@ -56,13 +56,19 @@ class Scene {
     };
     this.parts = createSnapshotCache({
       read,
-      ...(readShared && { readShared }),
+      ...(take && { take }),
       clock,
       log,
-      call,
+      tokens: { failureNow: () => this.tokenFailure },
       settings: { ...SETTINGS, ...settings },
     });
     this.snapshots = this.parts.snapshots;
+  }
+
+  /** Another identity takes over. */
+  replaceIdentity(): void {
+    const { identities } = this.parts;
+    identities.current = { ...identities.current };
   }
 
   /** An empty snapshot as of now. */
@@ -258,7 +264,7 @@ describe('one refresh in flight', () => {
     here.parts.refresher.onApplicationShutdown();
     expect((await getting).code).toBe('stopping');
     expect(here.asked[0]?.signal.aborted).toBe(true);
-    expect(here.snapshots.status().circuit).toBe('closed');
+    expect(here.snapshots.status().trouble).toBeNull();
   });
 });
 
@@ -285,7 +291,7 @@ describe('the back-off', () => {
     expect(here.asked).toHaveLength(2);
     here.answer();
     await Promise.all(all);
-    expect(here.snapshots.status()).toMatchObject({ circuit: 'closed' });
+    expect(here.snapshots.status().trouble).toBeNull();
   });
 
   it('may end between two reads of the clock', async () => {
@@ -305,7 +311,7 @@ describe('the back-off', () => {
 
   it.each<[string, (here: Scene) => void]>([
     ['an operator', ({ snapshots }) => snapshots.reload()],
-    ['a new identity, to which more may be granted', ({ parts }) => parts.activity.emit('identityReplaced')],
+    ['a new identity, to which more may be granted', (here) => here.replaceIdentity()],
   ])('ends through %s', async (_who, end) => {
     const here = await scene().beginFailing('access-not-granted');
     expect((await refusalOf(() => here.snapshots.get(ANY))).code).toBe('access-not-granted');
@@ -317,7 +323,7 @@ describe('the back-off', () => {
 
   it('applies to a new identity as soon as it has failed', async () => {
     const here = scene();
-    here.parts.activity.emit('identityReplaced');
+    here.replaceIdentity();
     await here.beginFailing();
     await refusalOf(() => here.snapshots.get(ANY));
     expect(here.asked).toHaveLength(1);
@@ -326,7 +332,7 @@ describe('the back-off', () => {
   it('does not apply to a new identity when a refresh of the old one fails late', async () => {
     const here = scene();
     const getting = refusalOf(() => here.snapshots.get(ANY));
-    here.parts.activity.emit('identityReplaced');
+    here.replaceIdentity();
     here.fail('bank-refused');
     await getting;
     await here.begin();
@@ -338,7 +344,7 @@ describe('the back-off', () => {
     const getting = refusalOf(() => here.snapshots.get(ANY));
     here.asked[0]?.reject(new NoToken('credentials-rejected', 'no', { retryAfterMs: 30_000 }));
     expect(await getting).toMatchObject({ code: 'credentials-rejected', retryAfterMs: 30_000 });
-    expect(here.snapshots.status()).toMatchObject({ circuit: 'closed' });
+    expect(here.snapshots.status().trouble).toBeNull();
     await here.begin({ ageMs: FRESH_MS + 1 });
     const next = here.snapshots.get(ANY);
     here.asked[2]?.reject(new NoToken('certificate-unusable', 'expired'));
@@ -390,7 +396,7 @@ describe('too many callers', () => {
       collect();
       return callers.every((each) => each.deref() === undefined);
     });
-    expect(here.parts.refresher.inFlight).not.toBeNull();
+    expect(here.parts.refresher.state().running).not.toBeNull();
   });
 });
 
@@ -401,14 +407,14 @@ describe('without a token, during its back-off', () => {
     const here = await scene().begin({ ageMs: FRESH_MS + 1 });
     let refreshes = 0;
     here.parts.activity.on('refreshEnded', () => (refreshes += 1));
-    here.call.currentFailure = NO_TOKEN;
+    here.tokenFailure = NO_TOKEN;
     const stale = { cache: 'hit', stale: true, failure: 'credentials-rejected' };
     expect(await here.snapshots.get(ANY)).toMatchObject(stale);
     expect(await refusalOf(() => here.snapshots.get(NO_CACHE))).toBe(NO_TOKEN);
     expect(here.snapshots.probe()).toBeNull();
-    expect(here.snapshots.status()).toMatchObject({ stale: true, circuit: 'closed' });
+    expect(here.snapshots.status()).toMatchObject({ stale: true, trouble: null });
     expect([here.asked.length, refreshes]).toEqual([1, 0]);
-    here.call.currentFailure = null;
+    here.tokenFailure = null;
     expect(here.snapshots.status().stale).toBe(false);
     await here.begin();
     expect([here.asked.length, refreshes]).toEqual([2, 1]);
@@ -417,7 +423,7 @@ describe('without a token, during its back-off', () => {
   it('an instance of a fleet takes the copy of another one, and asks the bank for nothing', async () => {
     const copies: ReadSnapshot[] = [];
     const here = new Scene({}, async () => copies.shift() ?? null);
-    here.call.currentFailure = NO_TOKEN;
+    here.tokenFailure = NO_TOKEN;
     expect(await refusalOf(() => here.snapshots.get(ANY))).toBe(NO_TOKEN);
     copies.push(here.shared(4, 100));
     expect(await here.snapshots.get(ANY)).toMatchObject({ stale: false, snapshot: { size: 4 } });
@@ -435,7 +441,7 @@ describe('the health probe', () => {
     const getting = here.snapshots.get(ANY);
     here.asked.at(-1)?.reject(new NoToken('credentials-rejected', 'as scripted'));
     expect(await getting).toMatchObject({ stale: true });
-    expect(here.snapshots.status()).toMatchObject({ stale: true, circuit: 'closed' });
+    expect(here.snapshots.status()).toMatchObject({ stale: true, trouble: null });
     const probing = here.snapshots.probe();
     here.answer();
     await probing;
@@ -448,7 +454,7 @@ describe('the health probe', () => {
     const getting = here.snapshots.get(ANY);
     here.asked.at(-1)?.reject(new NoToken('certificate-unusable', 'as scripted'));
     await getting;
-    here.parts.activity.emit('identityReplaced');
+    here.replaceIdentity();
     expect(here.snapshots.status().stale).toBe(false);
     expect(here.snapshots.probe()).toBeNull();
   });
@@ -534,16 +540,26 @@ describe('the log', () => {
   });
 });
 
-describe('a copy from before the start', () => {
-  function restored(): Scene {
+describe('a stored copy', () => {
+  /** A gateway that starts with a copy `ageMs` old. */
+  async function restored(ageMs = 0, source: 'file' | 'shared' = 'file'): Promise<Scene> {
+    const taken: ReadSnapshot[] = [];
     // a long soft timeout, which would serve the copy too
-    const here = scene({ SNAPSHOT_SOFT_TIMEOUT_MS: 120_000, REQUEST_DEADLINE_MS: 120_000 });
-    here.parts.cached.restore(snapshotOf(listOf(2), true, here.clock.now()));
+    const here: Scene = new Scene(
+      { SNAPSHOT_SOFT_TIMEOUT_MS: 120_000, REQUEST_DEADLINE_MS: 120_000 },
+      async (accepts) => {
+        const copy = here.shared(2, ageMs);
+        return taken.length === 0 && accepts({ leadMs: ageMs, durationMs: 0, isAwaited: false })
+          ? (taken.push(copy), { ...copy, source })
+          : null;
+      },
+    );
+    await here.parts.refresher.onModuleInit();
     return here;
   }
 
   it('is served at once during the first refresh, marked stale however young it is', async () => {
-    const here = restored();
+    const here = await restored();
     for (let call = 0; call < 2; call++)
       expect(await here.snapshots.get(ANY)).toMatchObject({ stale: true, cache: 'refreshed', failure: null });
     expect(here.snapshots.status()).toMatchObject({ servable: true, stale: true, accounts: 2 });
@@ -557,11 +573,33 @@ describe('a copy from before the start', () => {
     ['to callers with no-cache', NO_CACHE, 0],
     ['past its maximum age', ANY, MAX_AGE_MS + 1],
   ])('is not served %s', async (_name, wanted, ageMs) => {
-    const here = restored();
-    here.clock.advance(ageMs);
+    const here = await restored(ageMs);
     const getting = here.snapshots.get(wanted);
     here.answer(5);
     expect(await getting).toMatchObject({ stale: false, snapshot: { size: 5 } });
+  });
+
+  it.each<[ageMs: number, stale: boolean]>([
+    [FRESH_MS, false],
+    [FRESH_MS + 1, true],
+  ])('that another instance stored %i ms ago is stale: %p', async (ageMs, stale) => {
+    const here = await restored(ageMs, 'shared');
+    expect(await here.snapshots.get(ANY)).toMatchObject({ stale, snapshot: { size: 2 } });
+  });
+
+  it.each<[ProblemCode, served: boolean]>([
+    ['bank-unreachable', true],
+    ['access-not-granted', false],
+  ])('is taken when a refresh fails with %s and nothing else may be served: %p', async (code, served) => {
+    let isStored = false;
+    const here: Scene = new Scene({}, async () =>
+      isStored ? { ...here.shared(2, FRESH_MS + 1), source: 'file' } : null,
+    );
+    const getting = here.snapshots.get(ANY).catch((error: unknown) => error);
+    isStored = true;
+    here.fail(code);
+    const expected = served ? { stale: true, failure: code, snapshot: { size: 2 } } : { code };
+    expect(await getting).toMatchObject(expected);
   });
 });
 
@@ -572,20 +610,20 @@ describe('a snapshot of another instance', () => {
     const getting = here.snapshots.get(ANY);
     here.answerShared(4, 0);
     expect(await getting).toMatchObject({ stale: false, snapshot: { size: 4 } });
-    const failing = { circuit: 'half-open', isOfOtherInstance: true, stale: false, failure: { attempts: 1 } };
+    const failing = { isOfOtherInstance: true, stale: false, trouble: { attempts: 1, circuit: 'half-open' } };
     expect(here.snapshots.status()).toMatchObject(failing);
     const probing = here.snapshots.probe();
     expect(here.asked.at(-1)?.accepts({ leadMs: 1001, durationMs: 0, isAwaited: false })).toBe(false);
     here.answer();
     await probing;
-    expect(here.snapshots.status()).toMatchObject({ circuit: 'closed', isOfOtherInstance: false });
+    expect(here.snapshots.status()).toMatchObject({ trouble: null, isOfOtherInstance: false });
   });
 
   it('is taken during the back-off too', async () => {
     const here: Scene = new Scene({}, async () => here.shared(4, 0));
     await here.beginFailing();
     expect(await here.snapshots.get(ANY)).toMatchObject({ stale: false, snapshot: { size: 4 } });
-    expect(here.snapshots.status()).toMatchObject({ circuit: 'open', stale: false });
+    expect(here.snapshots.status()).toMatchObject({ trouble: { circuit: 'open' }, stale: false });
     expect(here.asked).toHaveLength(1);
   });
 
@@ -631,8 +669,8 @@ describe('the cached snapshot', () => {
     const older = take();
     clock.advance(1);
     const [newer, same] = [take(), take()];
-    expect([cached.replace(newer), cached.replace(older)]).toEqual([newer, newer]);
-    expect(cached.replace(same)).toBe(same);
+    expect([cached.replace(newer), cached.replace(older), cached.snapshot]).toEqual([true, false, newer]);
+    expect([cached.replace(same), cached.snapshot]).toEqual([true, same]);
   });
 
   it('never has a negative age after the wall clock was set back, and is replaced', () => {
@@ -643,6 +681,6 @@ describe('the cached snapshot', () => {
     expect(cached.ageMs).toBe(0);
     clock.advance(1000);
     const after = take();
-    expect(cached.replace(after)).toBe(after);
+    expect([cached.replace(after), cached.snapshot]).toEqual([true, after]);
   });
 });

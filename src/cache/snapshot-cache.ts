@@ -5,7 +5,7 @@ import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
 import { Clock } from '../time/clock.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
-import { CachedSnapshot } from './cached-snapshot.js';
+import { CachedSnapshot, expiresAt, toAgeMs } from './cached-snapshot.js';
 import { ANY, NOW, satisfies, type Freshness } from './freshness.js';
 import { Refresher } from './refresher.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
@@ -66,9 +66,9 @@ export class SnapshotCache {
   }
 
   async #getRefreshed(wanted: Freshness, caller: Caller): Promise<ServedSnapshot> {
-    // read once: the refusal becomes null as time passes
-    const { inFlight, refusal } = this.refresher;
-    if (!inFlight && refusal) return this.#staleOr(refusal, wanted, 'hit');
+    const { running, refusal } = this.refresher.state();
+    // where others may have stored a newer copy, a refresh looks for it
+    if (!running && refusal && !this.refresher.isShared) return this.#staleOr(refusal, wanted, 'hit');
     const { snapshot, isFresh } = this.cached;
     const outcome = toOutcome(snapshot, isFresh);
     try {
@@ -80,16 +80,13 @@ export class SnapshotCache {
 
   /** A refresh in the background while no snapshot was read by this process, or after a failure, for health. */
   probe(): Promise<unknown> | null {
-    const { inFlight, refusal, currentFailure, failed, backOff } = this.refresher;
-    if (inFlight) return inFlight.result;
-    if (refusal) return null;
-    const { circuit } = backOff;
+    const { running, trouble, refusal, last } = this.refresher.state();
+    if (running) return running.result;
+    if (trouble?.circuit === 'open' || (refusal && !this.refresher.isShared)) return null;
     const { snapshot, isRestored } = this.cached;
-    const due = circuit === 'half-open' || (circuit === 'closed' && (snapshot === null || isRestored || failed));
-    if (!due) return null;
+    if (!trouble && snapshot && !isRestored && last !== 'failed') return null;
     // the copy of another instance does not show that our own calls succeed again
-    const asksBank = circuit === 'half-open' && currentFailure === null;
-    return this.refresher.start(asksBank ? NOW : ANY).result;
+    return this.refresher.start(trouble && !refusal ? NOW : ANY).result;
   }
 
   /** Ends the back-off: for SIGHUP. */
@@ -97,15 +94,17 @@ export class SnapshotCache {
     this.refresher.resetBackOff();
   }
 
+  /** The cached snapshot and its refreshes at one moment. Times are ISO 8601. */
   status() {
-    const { snapshot, servable, isRestored, isFresh, expiresAt, isEmptied } = this.cached;
-    const { inFlight, failed, isOfOtherInstance, backOff } = this.refresher;
+    const { snapshot, servable, isRestored, isFresh, isEmptied } = this.cached;
+    const { running, trouble, refusal, last } = this.refresher.state();
     const softMs = this.settings.SNAPSHOT_SOFT_TIMEOUT_MS;
-    const slow = inFlight && this.clock.since(inFlight.startedAt) >= softMs ? inFlight.startedAt : null;
+    const slow = running && this.clock.since(running.startedAt) >= softMs ? running.startedAt : null;
+    const failed = last === 'failed' || (refusal !== null && !this.refresher.isShared);
     return {
       asOf: snapshot?.asOf ?? null,
-      /** When the cached snapshot stops being served, ISO 8601. */
-      expiresAt,
+      /** When the cached snapshot stops being served. */
+      expiresAt: snapshot && expiresAt(snapshot, this.settings),
       ageMs: snapshot && this.cached.ageMs,
       accounts: snapshot?.size ?? null,
       /** True if a caller would get the snapshot now. */
@@ -118,14 +117,13 @@ export class SnapshotCache {
       complete: snapshot?.complete ?? null,
       callersWaiting: this.#callersWaiting,
       restored: isRestored,
-      refreshing: inFlight !== null,
+      refreshing: running !== null,
       /** True if the last refresh took the copy of another instance: the bank may fail for this one. */
-      isOfOtherInstance,
-      /** When the refresh in flight began, ISO 8601, if it is past the soft timeout; else null. */
+      isOfOtherInstance: last === 'shared',
+      /** When the refresh in flight began, if it is past the soft timeout; else null. */
       slowSince: slow && new Date(slow.wall).toISOString(),
-      circuit: backOff.circuit,
-      error: backOff.lastError,
-      failure: backOff.status(),
+      /** The current series of failed refreshes; null without one. */
+      trouble,
     };
   }
 
@@ -165,8 +163,7 @@ export class SnapshotCache {
     const requestedAt = this.clock.now();
     const leadOf = (begun: Snapshot['askedAt']) => this.clock.since(begun) - this.clock.since(requestedAt);
     while (!left.aborted) {
-      const { inFlight } = this.refresher;
-      const refresh = inFlight ?? this.refresher.start(wanted);
+      const refresh = this.refresher.state().running ?? this.refresher.start(wanted);
       if (logFields) logFields.refreshId = refresh.id;
       refresh.waiting.add(logFields?.span);
       // frees a caller who no longer waits, though the refresh may take another minute
@@ -177,8 +174,7 @@ export class SnapshotCache {
   }
 
   #serve(snapshot: Snapshot, cache: CacheOutcome): ServedSnapshot {
-    const ageMs = Math.max(0, this.clock.since(snapshot.askedAt));
-    return { snapshot, ageMs, stale: false, cache, failure: null };
+    return { snapshot, ageMs: toAgeMs(this.clock, snapshot), stale: false, cache, failure: null };
   }
 
   /** The cached snapshot, marked; null when it is past its maximum age, or that of the caller. */

@@ -19,5 +19,5 @@ it('a REDIS_CA_FILE that became too large at run time is not read, and the conne
   const connection = new RedisConnection(settings, pino({ level: 'silent' }), new FakeClock());
   onClose(() => connection.close());
   await connection.connect();
-  expect(connection.trouble).toBe('FileUnusable');
+  expect(connection.trouble).toBe('REDIS_URL_FILE or REDIS_CA_FILE cannot be read (FileUnusable)');
 });

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 import type { Logger } from 'pino';
 import type { SecretSource } from '../config/kinds.js';
 import type { Settings } from '../config/settings.js';
 import { readCertificates } from '../config/certificate-files.js';
 import type { Clock } from '../time/clock.js';
-import { TIMED_OUT } from '../time/deadline.js';
-import { TimeBudget } from './time-budget.js';
+import { TIMED_OUT, within } from '../time/deadline.js';
+import { toCode, toReason } from './redis-reason.js';
 
-/** Redis is unreachable, too slow, or refuses. `reason` is a word for the log: its own code, or that of the connection. */
+/** Redis is unreachable, too slow, or refuses. */
 export class RedisFailure extends Error {
-  constructor(readonly reason: string) {
-    super(`Redis cannot be used: ${reason}`);
+  /** @param code a code of redis-reason.ts, of Redis, or of the connection */
+  constructor(readonly code: string) {
+    super(`Redis cannot be used: ${code}`);
   }
 }
 
@@ -25,7 +27,7 @@ export const EXPIRE_IF_EQUAL =
 
 /** The longest a request waits for Redis, ms. */
 const USUAL_WAIT_MS = 200;
-/** Redis' clock is trusted within a day of ours: beyond, a date that it gives could be any. */
+/** Redis' clock is trusted within a day of ours. Beyond that, its timestamps are meaningless. */
 export const CLOCK_TRUSTED_WITHIN_MS = 86_400_000;
 /** A connection may take that many times as long. */
 const CONNECT_WAITS = 5;
@@ -34,7 +36,7 @@ const RETRY_MS = 250;
 type RedisClient = ReturnType<typeof createRedisClient>;
 
 /**
- * The connection to Redis. After a failure it is closed, and new ones are opened and probed until one works. The first failure of
+ * The connection to Redis. After a failure it is closed, and new ones are opened and checked until one works. The first failure of
  * a series is logged as `sharing.unavailable`, its end as `sharing.recovered`.
  */
 export class RedisConnection {
@@ -48,9 +50,10 @@ export class RedisConnection {
     private readonly logger: Logger,
     private readonly clock: Clock,
     readonly waitMs: number = USUAL_WAIT_MS,
+    private readonly atConnect: () => Promise<readonly Command[]> = async () => [],
   ) {}
 
-  /** The reason why Redis cannot be used; null if it can. */
+  /** The reason why Redis cannot be used, in words; null if it can. */
   get trouble(): string | null {
     return this.#trouble;
   }
@@ -58,16 +61,16 @@ export class RedisConnection {
   /** Connects, and retries until `close`. Resolves after the first attempt, which takes at most 1.2 s. */
   async connect(): Promise<void> {
     try {
-      const client = await open(this.settings, this.clock.now().wall, this.waitMs);
+      const client = await this.#open();
       if (this.#closed) return client.destroy();
       this.#client = client;
-      client.on('error', (error: unknown) => client === this.#client && this.failed(toReason(error)));
+      client.on('error', (error: unknown) => client === this.#client && this.#fail(error));
       if (this.#trouble !== null) {
         this.logger.info({ event: 'sharing.recovered', what: 'redis' }, 'Redis can be used again');
       }
       this.#trouble = null;
     } catch (error) {
-      this.#tryLater(toReason(error));
+      this.#tryLater(error);
     }
   }
 
@@ -75,25 +78,22 @@ export class RedisConnection {
    * Sends commands together and returns their replies, strings as Buffers. A key of another type reads as null.
    * @throws RedisFailure, at once while Redis cannot be used
    */
-  async send(commands: readonly Command[], budget: TimeBudget): Promise<readonly unknown[]> {
+  async send(commands: readonly Command[], withinMs: number): Promise<readonly unknown[]> {
     const client = this.#client;
-    if (!client) throw new RedisFailure(this.#trouble ?? 'not-connected');
+    if (!client) throw new RedisFailure('not-connected');
     try {
-      return await exchange(client, commands, budget);
+      return await exchange(client, commands, withinMs);
     } catch (error) {
-      const reason = toReason(error);
-      throw client === this.#client ? this.failed(reason) : new RedisFailure(reason);
+      if (client === this.#client) this.#fail(error);
+      throw toFailure(error);
     }
   }
 
   /** Closes the connection: Redis is unavailable until another one works. */
-  failed(reason: string): RedisFailure {
-    if (this.#client) {
-      this.#client.destroy();
-      this.#client = null;
-      this.#tryLater(reason);
-    }
-    return new RedisFailure(reason);
+  failed(code: string): RedisFailure {
+    const failure = new RedisFailure(code);
+    this.#fail(failure);
+    return failure;
   }
 
   close(): void {
@@ -102,56 +102,68 @@ export class RedisConnection {
     this.#client?.destroy();
   }
 
-  #tryLater(reason: string): void {
+  /** Opens a connection and checks it. @throws RedisFailure or an error of the library */
+  async #open(): Promise<RedisClient> {
+    const connectMs = CONNECT_WAITS * this.waitMs;
+    const client = createRedisClient(this.settings, connectMs);
+    const connecting = client.connect();
+    try {
+      if ((await within(connecting, connectMs)) === TIMED_OUT) throw new RedisFailure('timeout');
+      await this.#check(client);
+      return client;
+    } catch (error) {
+      client.destroy();
+      // a client that is destroyed while connecting still connects
+      connecting.then(
+        () => client.destroy(),
+        () => undefined,
+      );
+      throw error;
+    }
+  }
+
+  /** Sends each kind of command that sharing uses, on a key that it deletes again. */
+  async #check(client: RedisClient): Promise<void> {
+    const key = `${this.settings.REDIS_KEY_PREFIX}probe:${randomUUID()}`;
+    const commands: Command[] = [
+      ['TIME'],
+      ['SET', key, 'x', 'NX', 'PX', '1000'],
+      ['GET', key],
+      ['STRLEN', key],
+      ['GETRANGE', key, '0', '0'],
+      ['EVAL', EXPIRE_IF_EQUAL, '1', key, 'x', '0'],
+      ['DEL', key],
+      // the library sends it while the connection is idle
+      ['PING'],
+      ...(await this.atConnect()),
+    ];
+    const [hello] = await exchange(client, [['HELLO']], this.waitMs);
+    if (isCluster(hello)) throw new RedisFailure('cluster');
+    const [time] = await exchange(client, commands, this.waitMs);
+    const redisMs = toTimeMs(time);
+    if (redisMs === null) throw new RedisFailure('nonsense');
+    if (Math.abs(redisMs - this.clock.now().wall) > CLOCK_TRUSTED_WITHIN_MS) throw new RedisFailure('clock');
+  }
+
+  #fail(error: unknown): void {
+    if (!this.#client) return;
+    this.#client.destroy();
+    this.#client = null;
+    this.#tryLater(error);
+  }
+
+  #tryLater(error: unknown): void {
     if (this.#closed) return;
+    const reason = toReason(error);
     if (this.#trouble === null) {
       this.logger.warn(
         { event: 'sharing.unavailable', what: 'redis', code: 'sharing-unavailable', owner: 'operator', reason },
-        `Redis cannot be used (${reason}): this instance works alone`,
+        `Redis cannot be used: ${reason}. This instance works alone`,
       );
     }
-    this.#trouble ??= reason;
+    this.#trouble = reason;
     this.#retry = setTimeout(() => void this.connect(), RETRY_MS).unref();
   }
-}
-
-/** Opens a connection and probes it. @throws RedisFailure or an error of the library */
-async function open(settings: RedisSettings, nowMs: number, waitMs: number): Promise<RedisClient> {
-  const client = createRedisClient(settings, CONNECT_WAITS * waitMs);
-  const connecting = client.connect();
-  try {
-    if ((await new TimeBudget(CONNECT_WAITS * waitMs).within(connecting)) === TIMED_OUT)
-      throw new RedisFailure('timeout');
-    await probe(client, settings.REDIS_KEY_PREFIX, nowMs, waitMs);
-    return client;
-  } catch (error) {
-    client.destroy();
-    // a client that is destroyed while connecting still connects
-    connecting.then(
-      () => client.destroy(),
-      () => undefined,
-    );
-    throw error;
-  }
-}
-
-/** Sends each kind of command that sharing uses, on a key that it deletes again. */
-async function probe(client: RedisClient, keyPrefix: string, nowMs: number, waitMs: number): Promise<void> {
-  const key = `${keyPrefix}probe:${randomUUID()}`;
-  const commands = [
-    ['SET', key, 'x', 'NX', 'PX', '1000'],
-    ['TIME'],
-    ['STRLEN', key],
-    ['GETRANGE', key, '0', '0'],
-    ['EVAL', EXPIRE_IF_EQUAL, '1', key, 'x', '0'],
-    ['DEL', key],
-    // the library sends it while the connection is idle
-    ['PING'],
-  ];
-  const replies = await exchange(client, commands, new TimeBudget(waitMs));
-  const redisMs = toTimeMs(replies[1]);
-  if (redisMs === null) throw new RedisFailure('nonsense');
-  if (Math.abs(redisMs - nowMs) > CLOCK_TRUSTED_WITHIN_MS) throw new RedisFailure('clock');
 }
 
 /** The reply to TIME, ms since 1970; null if it is none. */
@@ -162,18 +174,26 @@ export function toTimeMs(reply: unknown): number | null {
   return Number.isFinite(ms) ? ms : null;
 }
 
+/** True if the reply to HELLO is that of a node of a cluster. */
+const isCluster = (hello: unknown): boolean =>
+  typeof hello === 'object' && hello !== null && 'mode' in hello && String(hello.mode) === 'cluster';
+
 async function exchange(
   client: RedisClient,
   commands: readonly Command[],
-  budget: TimeBudget,
+  withinMs: number,
 ): Promise<readonly unknown[]> {
   const options = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
   const replies = Promise.all(
     commands.map((command) => client.sendCommand<unknown>([...command], options).catch(toNullIfOtherType)),
   );
-  const result = await budget.within(replies);
-  if (result === TIMED_OUT) throw new RedisFailure('timeout');
-  return result;
+  const result = await within(replies, withinMs);
+  if (result !== TIMED_OUT) return result;
+  // this process may have been held up, and the replies be here, unread
+  await setImmediate();
+  const late = await within(replies, 0);
+  if (late === TIMED_OUT) throw new RedisFailure('timeout');
+  return late;
 }
 
 function createRedisClient({ REDIS_URL, REDIS_CA_FILE: caFile }: RedisSettings, connectTimeout: number) {
@@ -207,10 +227,5 @@ function toNullIfOtherType(error: unknown): null {
   throw error;
 }
 
-/** The code of the library's error: its message may contain an address. */
-function toReason(error: unknown): string {
-  if (error instanceof RedisFailure) return error.reason;
-  const { code, message, constructor } = error as NodeJS.ErrnoException;
-  if (error instanceof ErrorReply) return /^[A-Z]{2,20}\b/.exec(message)?.[0] ?? 'ERR';
-  return typeof code === 'string' ? code : constructor.name;
-}
+const toFailure = (error: unknown): RedisFailure =>
+  error instanceof RedisFailure ? error : new RedisFailure(toCode(error));

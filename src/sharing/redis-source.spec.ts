@@ -4,13 +4,16 @@ import { onClose } from '../../test/support/closing.js';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import type { IdentityMaterial } from '../auth/identity-material.js';
+import { GatewayError } from '../errors/gateway-error.js';
+import { until } from '../../test/support/until.js';
 import { acceptsCopy, ANY } from '../cache/freshness.js';
 import { account, snapshotOf } from '../../test/support/sample-snapshots.js';
+import type { Settings } from '../config/settings.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import { SnapshotSource, type RefreshRequest } from '../snapshot/snapshot-source.js';
 import type { Command, RedisConnection } from './redis-connection.js';
 import { RedisSource } from './redis-source.js';
-import { RedisStore } from './redis-store.js';
+import { RedisPlace } from './redis-place.js';
 import { HEADER_BYTES, seal, toGroup } from './sealing.js';
 
 const NOW_MS = Date.UTC(2026, 10, 21);
@@ -29,19 +32,22 @@ async function scene(
 ) {
   const clock = new FakeClock(NOW_MS);
   let locked = false;
-  const bank = { BANK_BASE_URL: 'https://bank.example', BANK_AUTH_URL: 'https://bank.example' };
-  const group = await toGroup({ username: 'user' } as IdentityMaterial, bank, randomBytes(32));
+  let holder = 'owner';
+  const addresses = { BANK_BASE_URL: 'https://bank.example', BANK_AUTH_URL: 'https://bank.example' };
+  const group = await toGroup({ username: 'user' } as IdentityMaterial, addresses, randomBytes(32));
   const json = new TextEncoder().encode(JSON.stringify([account()]));
   const sealed = (asOfMs: number) => seal({ json, facts: { asOfMs, durationMs, complete: true } }, group);
   const [lookedAt, loaded] = [await sealed(lookedAtMs), await sealed(loadedMs)];
   const answer = ([name, , , end]: Command): unknown => {
     if (name === 'SET') return locked ? null : 'OK';
+    if (name === 'GET') return holder;
     if (name === 'TIME') return [String(NOW_MS / 1000), '0'];
     if (name === 'STRLEN') return loaded.length;
     if (name !== 'GETRANGE') return 1;
     return Number(end) < HEADER_BYTES ? lookedAt.subarray(0, HEADER_BYTES) : loaded;
   };
   const sent: Command[] = [];
+  const damage = () => void loaded.writeUInt8(loaded.readUInt8(200) ^ 1, 200);
   const send = async (commands: readonly Command[]) => {
     sent.push(...commands);
     if (locked && commands[0]?.includes('NX')) clock.advance(1000);
@@ -50,10 +56,11 @@ async function scene(
   const connection = { trouble: null, waitMs: 60_000, send, close: () => undefined } as unknown as RedisConnection;
   const { logger, lines } = keepLines();
   const limits = { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 300_000 };
-  const store = new RedisStore(connection, { ...limits, REDIS_KEY_PREFIX: '' }, clock, logger);
+  const place = new RedisPlace(connection, '', 300_000, clock, 'owner');
   const snapshot = () => snapshotOf([account()], true, clock.now(), durationMs);
-  const parts = { connection, store, group: async () => group, clock, logger, settings };
-  const source = new RedisSource(new OneSnapshot(snapshot), parts);
+  const bank = new OneSnapshot(snapshot);
+  const parts = { group: async () => group, clock, logger, settings: { ...limits, ...settings } as Settings };
+  const source = new RedisSource(bank, connection, place, parts);
   onClose(() => source.close());
   const request: RefreshRequest = {
     refreshId: 'id',
@@ -62,23 +69,23 @@ async function scene(
   };
   return {
     clock,
-    store,
-    group,
     lines,
     read: async () => {
       const read = await source.read(request);
       onClose(() => read.snapshot.list.end());
       return read;
     },
-    readShared: async () => {
-      const read = await source.readShared(request);
+    take: async (accepts = request.accepts) => {
+      const read = await source.take(accepts);
       onClose(async () => read?.snapshot.list.end());
       return read;
     },
     sent,
+    damage,
     /** Another instance takes the lock. From now on each look takes a second. */
-    lock: () => (locked = true),
-    unlock: () => (locked = false),
+    lock: (by = 'another') => ([locked, holder] = [true, by]),
+    unlock: () => ([locked, holder] = [false, 'owner']),
+    bank,
   };
 }
 
@@ -88,25 +95,13 @@ class OneSnapshot extends SnapshotSource {
     super();
   }
 
+  error: GatewayError | null = null;
+
   override async read() {
+    if (this.error) throw this.error;
     return { snapshot: this.create(), pages: 1, source: 'bank' as const };
   }
 }
-
-describe('a new snapshot', () => {
-  it.each([
-    ['at most', new Uint8Array(1), true, 0],
-    ['more than', null, false, 1],
-  ])('of %s 64 MB is shared or not, which is logged once', async (_size, json, shared, count) => {
-    const { store, group, lines } = await scene({ lookedAtMs: 0, loadedMs: 0 });
-    const limits: number[] = [];
-    const toJson = async (maxBytes: number) => (limits.push(maxBytes), json);
-    const snapshot = { ...snapshotOf([]), list: { toJson } } as unknown as Snapshot;
-    for (const asOfMs of [NOW_MS, NOW_MS + 1]) expect(await store.store(group, snapshot, asOfMs)).toBe(shared);
-    expect(limits).toEqual([64 * 2 ** 20, 64 * 2 ** 20]);
-    expect(lines('sharing.refused')).toHaveLength(count);
-  });
-});
 
 describe('a copy', () => {
   it('has the age of what was loaded', async () => {
@@ -125,14 +120,40 @@ describe('a copy', () => {
     [5000, 'shared'],
     [60_000, undefined],
   ] as const)('of %i ms is taken without the lock where the bank is not asked: %s', async (ageMs, source) => {
-    const { readShared, sent } = await scene({ lookedAtMs: NOW_MS - ageMs, loadedMs: NOW_MS - ageMs });
-    expect((await readShared())?.source).toBe(source);
+    const { take, sent } = await scene({ lookedAtMs: NOW_MS - ageMs, loadedMs: NOW_MS - ageMs });
+    expect((await take())?.source).toBe(source);
     expect(sent.map(([name]) => name)).not.toContain('SET');
   });
 
   it('is not used if it is from the future', async () => {
     const { read } = await scene({ lookedAtMs: NOW_MS + 60_000, loadedMs: NOW_MS + 60_000 });
     expect((await read()).source).toBe('bank');
+  });
+});
+
+describe('a value that cannot be opened', () => {
+  it('is loaded once', async () => {
+    const { read, sent, lines, damage } = await scene({ lookedAtMs: NOW_MS - 1000, loadedMs: NOW_MS - 1000 });
+    damage();
+    for (let times = 0; times < 3; times += 1) expect((await read()).source).toBe('bank');
+    expect(sent.filter(([name, , , end]) => name === 'GETRANGE' && Number(end) > HEADER_BYTES)).toHaveLength(1);
+    expect(lines('sharing.refused')).toMatchObject([{ what: 'redis', reason: 'damaged' }]);
+  });
+});
+
+describe('after access was withdrawn', () => {
+  it('an older copy that another instance stores back is not taken, until the bank lists accounts again', async () => {
+    const { bank, clock, read, take, sent } = await scene({ lookedAtMs: NOW_MS - 20_000, loadedMs: NOW_MS - 20_000 });
+    const ANY_AGE = () => true;
+    expect((await take(ANY_AGE))?.source).toBe('shared');
+    bank.error = new GatewayError('access-not-granted', 'no');
+    await expect(read()).rejects.toThrow('no');
+    clock.advance(1);
+    expect(await take(ANY_AGE)).toBeNull();
+    await until(() => sent.some(([name]) => name === 'DEL'));
+    bank.error = null;
+    await read();
+    expect((await take(ANY_AGE))?.source).toBe('shared');
   });
 });
 
@@ -148,6 +169,15 @@ describe("another instance's refresh", () => {
     const began = clock.now();
     expect((await read()).source).toBe('bank');
     expect(clock.since(began)).toBe(waitedMs);
+  });
+
+  it('is not waited for if the lock is its own, left by a connection that is gone', async () => {
+    const { clock, read, lock } = await scene({ lookedAtMs: 0, loadedMs: 0 });
+    lock('owner');
+    const began = clock.now();
+    expect((await read()).source).toBe('bank');
+    // one look
+    expect(clock.since(began)).toBe(1000);
   });
 
   it('is waited for at most a third of SNAPSHOT_READ_TIMEOUT_MS', async () => {

@@ -74,7 +74,7 @@ export interface Opened {
 /** The bytes were not sealed by this group. `reason` is one word for the log. */
 export class Refused extends Error {
   constructor(
-    readonly reason: 'damaged' | 'foreign' | 'too-large' | 'too-old',
+    readonly reason: 'damaged' | 'foreign' | 'too-large' | 'too-old' | 'unreadable',
     options?: ErrorOptions,
   ) {
     super(`a sealed snapshot was refused: ${reason}`, options);

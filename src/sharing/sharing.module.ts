@@ -12,7 +12,7 @@ import { Clock } from '../time/clock.js';
 /** Token for the longest that a request waits for Redis, ms; `undefined` for the usual. */
 export const REDIS_WAIT_MS = Symbol('REDIS_WAIT_MS');
 
-/** The source of snapshots as it is configured: the bank, shared through Redis, kept in a file (docs/fleet.md). */
+/** The source of snapshots as it is configured: the bank, alone or with a stored copy in Redis or a file (docs/fleet.md). */
 @Module({
   imports: [AuthModule, SnapshotModule],
   providers: [
@@ -36,18 +36,21 @@ async function createSource(
   redisWaitMs: number | undefined,
 ): Promise<SnapshotSource> {
   const { REDIS_URL, SNAPSHOT_FILE: path, SNAPSHOT_KEY_FILE: keyFile } = settings;
-  if (REDIS_URL === undefined && path === undefined) return bank;
-  const { toGroup } = await import('./sealing.js');
   const ownKey = keyFile === undefined ? null : readSnapshotKey(keyFile);
-  const group = () => toGroup(identities.current.material, settings, ownKey);
-  let source: SnapshotSource = bank;
+  const group = async () => (await import('./sealing.js')).toGroup(identities.current.material, settings, ownKey);
+  const parts = { group, settings, clock, logger };
   if (REDIS_URL !== undefined) {
+    const unused = 'SNAPSHOT_FILE is not used with REDIS_URL: Redis has the stored copy';
+    if (path !== undefined) logger.warn({ event: 'config.warning' }, unused);
     const { RedisSource } = await import('./redis-source.js');
-    source = await RedisSource.connect(source, { ...settings, REDIS_URL }, { group, clock, logger }, redisWaitMs);
+    return RedisSource.connect(bank, { ...settings, REDIS_URL }, parts, redisWaitMs);
   }
-  if (path !== undefined) {
-    const { FileSource } = await import('./file-source.js');
-    source = new FileSource(source, path, group, settings, clock, logger);
-  }
-  return source;
+  if (path === undefined) return bank;
+  const [{ FilePlace }, { StoredSource }] = await Promise.all([
+    import('./file-place.js'),
+    import('./stored-source.js'),
+  ]);
+  const place = new FilePlace(path, clock, logger);
+  await place.deleteAbandoned();
+  return new StoredSource(bank, place, parts);
 }

@@ -10,13 +10,15 @@ export interface StoredCopy {
   readonly isAwaited: boolean;
 }
 
+/** True if a stored copy does instead of asking the bank. */
+export type Accepts = (copy: StoredCopy) => boolean;
+
 /** One refresh, as it is asked for. */
 export interface RefreshRequest {
   readonly refreshId: string;
   /** Ends the refresh. */
   readonly signal: AbortSignal;
-  /** True if a stored copy does instead of asking the bank. */
-  accepts(copy: StoredCopy): boolean;
+  readonly accepts: Accepts;
 }
 
 /** A refresh that succeeded. */
@@ -24,8 +26,8 @@ export interface ReadSnapshot {
   readonly snapshot: Snapshot;
   /** Pages of the bank; 0 for a stored copy. */
   readonly pages: number;
-  /** The bank, asked by this instance, or another instance. */
-  readonly source: 'bank' | 'shared';
+  /** The bank, asked by this instance; another instance; an earlier run. */
+  readonly source: 'bank' | 'shared' | 'file';
 }
 
 /** The state of what shares and keeps snapshots. */
@@ -37,10 +39,10 @@ export interface SharingStatus {
     readonly lastStoredAt: string | null;
     /** When this instance last took a copy. */
     readonly lastTakenAt: string | null;
-    /** The reason why Redis is unavailable, one word. */
+    /** The reason why Redis is unavailable, in words. */
     readonly reason: string | null;
   } | null;
-  /** Null without SNAPSHOT_FILE; `failing` is the reason why it cannot be written, one word. */
+  /** Null without SNAPSHOT_FILE; `failing` is the reason why it cannot be written. */
   readonly file: { readonly failing: string | null } | null;
 }
 
@@ -54,13 +56,8 @@ export abstract class SnapshotSource {
     return false;
   }
 
-  /** A copy of another instance that is accepted, without asking the bank; null without one. */
-  async readShared(_request: RefreshRequest): Promise<ReadSnapshot | null> {
-    return null;
-  }
-
-  /** The snapshot of an earlier run; null without one that may be served. */
-  async restore(): Promise<Snapshot | null> {
+  /** The stored copy, if it is accepted, without asking the bank; null without one. Never rejects. */
+  async take(_accepts: Accepts): Promise<ReadSnapshot | null> {
     return null;
   }
 

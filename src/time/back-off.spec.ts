@@ -67,20 +67,20 @@ describe('the waits', () => {
 describe('during the back-off', () => {
   it('the error has the remaining time, to the millisecond', () => {
     const { clock, backOff } = start();
-    expect([backOff.currentFailure, backOff.circuit]).toEqual([null, 'closed']);
+    expect([backOff.failureNow(), backOff.trouble()]).toEqual([null, null]);
     backOff.failed(new GatewayError('bank-unreachable', 'the bank answered 503'));
     clock.advance(400);
     const detail = 'the bank answered 503';
-    expect(backOff.currentFailure).toMatchObject({ code: 'bank-unreachable', detail, retryAfterMs: 600 });
+    expect(backOff.failureNow()).toMatchObject({ code: 'bank-unreachable', detail, retryAfterMs: 600 });
     clock.advance(599);
-    expect([backOff.currentFailure?.retryAfterMs, backOff.circuit]).toEqual([1, 'open']);
+    expect([backOff.failureNow()?.retryAfterMs, backOff.trouble()?.circuit]).toEqual([1, 'open']);
     clock.advance(1);
-    expect([backOff.currentFailure, backOff.circuit]).toEqual([null, 'half-open']);
+    expect([backOff.failureNow(), backOff.trouble()?.circuit]).toEqual([null, 'half-open']);
     // the probe fails, then succeeds
     backOff.failed(failure());
-    expect(backOff.circuit).toBe('open');
+    expect(backOff.trouble()?.circuit).toBe('open');
     backOff.succeeded();
-    expect([backOff.currentFailure, backOff.lastError, backOff.circuit]).toEqual([null, null, 'closed']);
+    expect([backOff.failureNow(), backOff.trouble()]).toEqual([null, null]);
   });
 
   it('a wall clock that is set back does not prolong it', () => {
@@ -88,35 +88,35 @@ describe('during the back-off', () => {
     backOff.failed(failure());
     clock.moveWall(-3_600_000);
     clock.advance(1000);
-    expect(backOff.currentFailure).toBeNull();
+    expect(backOff.failureNow()).toBeNull();
   });
 
   it('a reset allows the next attempt at once, and keeps the failure', () => {
     const { backOff } = start();
     backOff.reset();
-    expect(backOff.circuit).toBe('closed');
+    expect(backOff.trouble()).toBeNull();
     backOff.failed(refusal());
     backOff.reset();
-    expect([backOff.currentFailure, backOff.lastError?.code]).toEqual([null, 'credentials-rejected']);
+    expect([backOff.failureNow(), backOff.trouble()?.error.code]).toEqual([null, 'credentials-rejected']);
     expect(backOff.failed(refusal()).retryAfterMs).toBe(60_000);
   });
 });
 
-describe('the status', () => {
-  it('counts failures of every kind, since the first, until a success', () => {
+describe('a series of failures', () => {
+  it('counts those of every kind, since the first, until a success', () => {
     const { clock, backOff } = start();
-    const none = { failingSince: null, attempts: 0, nextAttemptAt: null, lastError: null };
-    expect(backOff.status()).toEqual(none);
     backOff.failed(failure());
     clock.advance(2000);
-    backOff.failed(refusal());
-    expect(backOff.status()).toEqual({
-      failingSince: '2026-11-21T08:00:00.000Z',
+    const error = backOff.failed(refusal());
+    expect(backOff.trouble()).toEqual({
+      error,
+      circuit: 'open',
+      since: '2026-11-21T08:00:00.000Z',
       attempts: 2,
-      nextAttemptAt: '2026-11-21T08:00:32.000Z',
-      lastError: { code: 'credentials-rejected', at: '2026-11-21T08:00:02.000Z', status: null },
+      lastAt: '2026-11-21T08:00:02.000Z',
+      retryAt: '2026-11-21T08:00:32.000Z',
     });
     backOff.succeeded();
-    expect(backOff.status()).toEqual(none);
+    expect(backOff.trouble()).toBeNull();
   });
 });

@@ -13,6 +13,19 @@ const STEPS = { failure: { firstMs: 1000, maxMs: 30_000 }, refusal: { firstMs: 3
 const RETRY_AFTER_MAX_MS = 300_000;
 const JITTER = 0.2;
 
+/** A series of failures at one moment. Times are ISO 8601. */
+export interface Trouble {
+  /** The last failure, with the time until the next attempt while the back-off lasts. */
+  readonly error: GatewayError;
+  /** `open` during the back-off; `half-open` when the next call is a probe. */
+  readonly circuit: 'open' | 'half-open';
+  readonly since: string;
+  readonly attempts: number;
+  readonly lastAt: string;
+  /** Earliest time of the next attempt; it may have passed, since only a call makes one. */
+  readonly retryAt: string;
+}
+
 /**
  * Back-off after failures, and with it the circuit breaker: while it lasts nothing is asked. 1 s, 2 s, 4 s … 30 s after
  * a failure; 30 s … 300 s after a refusal of credentials, certificate or address; a Retry-After from the bank takes
@@ -62,33 +75,23 @@ export class BackOff {
   }
 
   /** The error to return during the back-off, else null. */
-  get currentFailure(): GatewayError | null {
+  failureNow(): GatewayError | null {
+    const trouble = this.trouble();
+    return trouble?.circuit === 'open' ? trouble.error : null;
+  }
+
+  /** The current series of failures; null after a success. */
+  trouble(): Trouble | null {
     const last = this.#last;
-    if (!last) return null;
+    if (!last || !this.#failingSince) return null;
     const leftMs = last.waitMs - this.clock.since(last.at);
-    return leftMs > 0 ? last.error.withRetryAfter(leftMs) : null;
-  }
-
-  /** The last failure of the current series; null after a success. */
-  get lastError(): GatewayError | null {
-    return this.#last?.error ?? null;
-  }
-
-  /** `open` during the back-off, `half-open` when the next call is a probe. */
-  get circuit(): 'closed' | 'open' | 'half-open' {
-    if (!this.#last) return 'closed';
-    return this.currentFailure ? 'open' : 'half-open';
-  }
-
-  /** The series of failures as health shows it; times are ISO. All null and 0 while there is none. */
-  status() {
-    const last = this.#last;
     return {
-      failingSince: this.#failingSince && toIso(this.#failingSince.wall),
+      error: leftMs > 0 ? last.error.withRetryAfter(leftMs) : last.error,
+      circuit: leftMs > 0 ? 'open' : 'half-open',
+      since: toIso(this.#failingSince.wall),
       attempts: this.#attempts,
-      /** Earliest time of the next attempt; it may have passed, since only a call makes one. */
-      nextAttemptAt: last && toIso(last.at.wall + last.waitMs),
-      lastError: last && { code: last.error.code, at: toIso(last.at.wall), status: last.error.upstreamStatus ?? null },
+      lastAt: toIso(last.at.wall),
+      retryAt: toIso(last.at.wall + last.waitMs),
     };
   }
 }

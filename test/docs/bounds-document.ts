@@ -154,7 +154,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/auth/pfx/open-certificate.spec.ts',
     ],
     [
-      '`SNAPSHOT_FILE`: {sharing/file-source MAX_FILE_BYTES MB}, a regular file, `SNAPSHOT_MAX_AGE_MS`',
+      '`SNAPSHOT_FILE`: {sharing/file-place maxBytes MB}, a regular file, `SNAPSHOT_MAX_AGE_MS`',
       'ignored (`sharing.refused`)',
       'test/fleet/snapshot-file-outlives-a-restart',
     ],
@@ -166,12 +166,12 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'test/egress/proxy',
     ],
     [
-      'Redis: a copy of {sharing/redis-store MAX_SHARED_BYTES MB}, `SNAPSHOT_MAX_AGE_MS`',
+      'Redis: a copy of {sharing/redis-place maxBytes MB}, `SNAPSHOT_MAX_AGE_MS`',
       'not shared; ignored (`sharing.refused`)',
       'test/fleet/stored-copy',
     ],
     [
-      'Redis: {sharing/redis-connection USUAL_WAIT_MS} ms per request, and {sharing/redis-store MS_PER_MB} ms per MB',
+      'Redis: {sharing/redis-connection USUAL_WAIT_MS} ms per request, and {sharing/redis-place MS_PER_MB} ms per MB',
       'works alone',
       'test/fleet/redis-away-costs-callers-nothing',
     ],

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { TimeBudget } from '../../src/sharing/time-budget.js';
-import { TIMED_OUT } from '../../src/time/deadline.js';
+import { TIMED_OUT, within } from '../../src/time/deadline.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { asked, sharingOf, slowly, startFleet } from '../support/fleet.js';
 import { type Gateway } from '../support/gateway.js';
@@ -59,9 +58,9 @@ const FAULTS: [string, breaks: (scene: Scene) => unknown, heals: (scene: Scene) 
   ],
 ];
 
-/** The status of a call, or 'late'. Pauses of this process do not count. */
+/** The status of a call, or 'late'. */
 async function call(gateway: Gateway, withinMs = ANY_CALL_MS): Promise<number | 'late'> {
-  const answer = await new TimeBudget(withinMs).within(gateway.get('/api/v1/accounts'));
+  const answer = await within(gateway.get('/api/v1/accounts'), withinMs);
   return answer === TIMED_OUT ? 'late' : answer.status;
 }
 

@@ -101,10 +101,10 @@ describe('the copy in SNAPSHOT_FILE', () => {
     const damaged = fileWith(earlier.bytes.with(earlier.bytes.length - 1000, earlier.bytes.at(-1000)! ^ 1));
     const large = fileWith();
     // a sparse file, which takes no space
-    truncateSync(large, 512 * 2 ** 20 + 1);
+    truncateSync(large, 513 * 2 ** 20);
     for (const [reason, file] of [
       ['damaged', damaged],
-      ['unreadable', large],
+      ['too-large', large],
     ] as const) {
       const gateway = await restart(file);
       expect(gateway.events('sharing.refused')).toMatchObject([{ what: 'file', reason, level: 'warn' }]);
@@ -148,7 +148,7 @@ describe('the copy in SNAPSHOT_FILE', () => {
 
   it('is not current for a caller with no-cache, though the clock was set back since it was written', async () => {
     bank.onAccounts = listSample(2);
-    const gateway = await restart(fileWith(), -9000);
+    const gateway = await restart(fileWith(), -900);
     expect(gateway.events('snapshot.refreshed')[0]?.['source']).toBe('file');
     const answer = await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' });
     expect([answer.json.accounts.length, answer.json.snapshot.stale]).toEqual([2, false]);

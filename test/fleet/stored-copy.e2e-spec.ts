@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
 import { onClose } from '../support/closing.js';
+import { type Gateway } from '../support/gateway.js';
 import { asked, sharingOf, slowly, startFleet } from '../support/fleet.js';
 import { startPretendBank } from '../support/pretend-bank.js';
 import { type Redis, startRedis } from '../support/redis.js';
@@ -96,8 +97,8 @@ type Scene = Awaited<ReturnType<typeof scene>>;
   it('that cannot be used is ignored, logged once, and overwritten', async () => {
     const here = await scene(20);
     for (const [reason, alter] of ALTERED) {
-      const gateway = await here.join();
       alter(here);
+      const gateway = await here.join();
       const { status, json } = await gateway.get('/api/v1/accounts');
       expect([status, json.accounts.length]).toEqual([200, 20]);
       expect(gateway.events('sharing.refused')).toMatchObject([{ what: 'redis', reason, level: 'warn' }]);
@@ -111,18 +112,51 @@ type Scene = Awaited<ReturnType<typeof scene>>;
     const here = await scene(3);
     const second = await here.join();
     here.bank.onAccounts = slowly(0, 5);
-    const now = { 'cache-control': 'max-age=0' };
-    expect((await second.get('/api/v1/accounts', now)).json.accounts).toHaveLength(5);
+    /** Asks for the bank's list, once no earlier refresh counts as current. */
+    const askNow = async (gateway: Gateway) => {
+      const { asOf } = (await gateway.get('/api/v1/accounts')).json.snapshot;
+      await until(() => Date.now() - Date.parse(asOf) > 1000);
+      return gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' });
+    };
+    expect((await askNow(second)).json.accounts).toHaveLength(5);
     await until(async () => (await sharingOf(second)).lastStoredAt !== null);
     here.set(here.copy);
     for (const header of [{}, { 'cache-control': 'max-age=59' }]) {
       expect((await second.get('/api/v1/accounts', header)).json.accounts).toHaveLength(5);
     }
-    // a caller with a smaller max-age causes a call to the bank
-    expect((await here.first.get('/api/v1/accounts', now)).json.accounts).toHaveLength(5);
+    // a caller with no-cache causes a call to the bank
+    expect((await askNow(here.first)).json.accounts).toHaveLength(5);
     expect(asked(here.bank).refreshes).toBe(3);
     here.bank.onAccounts = (_request, response) => response.writeHead(404).end();
-    await here.first.get('/api/v1/accounts', now);
+    await askNow(here.first);
     await until(() => here.redis.cli('KEYS', '*').trim() === '');
   });
+
+  it('is served at once, marked stale, by an instance that starts while the bank is away', async () => {
+    const here = await scene(3);
+    here.bank.onToken = (_request, response) => response.writeHead(503).end();
+    const [gateway] = await startFleet(1, here.bank, here.redis, { SNAPSHOT_FRESH_MS: '0' });
+    const { status, json, headers } = await gateway.get('/api/v1/accounts');
+    expect([status, json.accounts.length, json.snapshot.stale]).toEqual([200, 3, true]);
+    expect(headers['cache-status']).toMatch(/; fwd=stale; ttl=(0|-\d+)/);
+    expect((await gateway.get('/health/ready')).status).toBe(200);
+    // the negative case: the bank refuses the token for a reason of the operator
+    here.bank.onToken = (_request, response) => response.writeHead(401).end();
+    const [refused] = await startFleet(1, here.bank, here.redis);
+    expect((await refused.get('/health/ready')).status).toBe(503);
+    expect((await refused.get('/api/v1/accounts')).json.accounts).toHaveLength(3);
+  });
+});
+
+(hasRedis() ? it : it.skip)('a node of Redis Cluster is reported once as unsupported, and stays so', async () => {
+  const [bank, redis] = [await startPretendBank(), await startRedis({ config: ['cluster-enabled yes'] })];
+  const [gateway] = await startFleet(1, bank, redis, { SNAPSHOT_FRESH_MS: '0' });
+  const connections = () => Number(/total_connections_received:(\d+)/.exec(redis.cli('INFO', 'stats'))?.[1]);
+  const before = connections();
+  await until(() => connections() > before + 5);
+  expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
+  const reason = 'Redis Cluster is not supported (cluster)';
+  expect(gateway.events('sharing.unavailable')).toMatchObject([{ reason }]);
+  expect(gateway.events('sharing.recovered')).toEqual([]);
+  expect((await sharingOf(gateway)).detail).toContain(reason);
 });

@@ -1,6 +1,17 @@
+import { GatewayError } from '../../src/errors/gateway-error.js';
+import type { ProblemCode } from '../../src/errors/problem-table.js';
+import type { Trouble } from '../../src/time/back-off.js';
 import type { GatewayFacts } from '../../src/operations/health/gateway-status.js';
 
-const noFailure = { failingSince: null, attempts: 0, nextAttemptAt: null, lastError: null };
+/** A series of failures, since `since`. */
+export const failing = (error: GatewayError | ProblemCode, since = '2026-11-21T08:00:00.000Z'): Trouble => ({
+  error: typeof error === 'string' ? new GatewayError(error, 'It failed.') : error,
+  circuit: 'open',
+  since,
+  attempts: 3,
+  lastAt: since,
+  retryAt: since,
+});
 
 /** The facts of a healthy gateway whose snapshot is fresh. */
 export const healthyFacts: GatewayFacts = {
@@ -21,9 +32,7 @@ export const healthyFacts: GatewayFacts = {
     expiresAt: Date.parse('2026-11-21T08:05:00.000Z'),
     usableUntil: Date.parse('2026-11-21T08:04:55.000Z'),
     expiresInSeconds: 295,
-    error: null,
-    failure: noFailure,
-    circuit: 'closed',
+    trouble: null,
   },
   bank: {
     errors: [],
@@ -49,9 +58,7 @@ export const healthyFacts: GatewayFacts = {
     refreshing: false,
     isOfOtherInstance: false,
     slowSince: null,
-    circuit: 'closed',
-    error: null,
-    failure: noFailure,
+    trouble: null,
   },
   listener: null,
   sharing: { redis: null, file: null },

@@ -1,10 +1,16 @@
-import type { AuthorizedCall } from '../../src/auth/authorized-call.js';
+import type { IdentityHolder } from '../../src/auth/identity-holder.js';
+import type { GatewayError } from '../../src/errors/gateway-error.js';
 import type { Settings } from '../../src/config/settings.js';
 import type { Log } from '../../src/telemetry/log.js';
 import { CachedSnapshot } from '../../src/cache/cached-snapshot.js';
 import { Refresher } from '../../src/cache/refresher.js';
 import { SnapshotCache } from '../../src/cache/snapshot-cache.js';
-import { SnapshotSource, type ReadSnapshot, type RefreshRequest } from '../../src/snapshot/snapshot-source.js';
+import {
+  SnapshotSource,
+  type Accepts,
+  type ReadSnapshot,
+  type RefreshRequest,
+} from '../../src/snapshot/snapshot-source.js';
 import { Activity } from '../../src/telemetry/activity.js';
 import type { Clock } from '../../src/time/clock.js';
 import { onClose } from './closing.js';
@@ -20,17 +26,18 @@ const SETTINGS = {
 interface Parts {
   readonly read: (request: RefreshRequest) => Promise<ReadSnapshot>;
   /** Copies of other instances. Without it there are none. */
-  readonly readShared?: SnapshotSource['readShared'];
+  readonly take?: SnapshotSource['take'];
   readonly clock: Clock;
   readonly log: Pick<Log, 'logger'>;
-  readonly call?: Pick<AuthorizedCall, 'currentFailure'>;
+  /** The token provider of the identity in use. */
+  readonly tokens?: { failureNow(): GatewayError | null };
   readonly activity?: Activity;
   readonly settings?: Partial<Pick<Settings, keyof typeof SETTINGS>>;
 }
 
 /** Replaces the bank and everything below the cache. */
 class ScriptedSource extends SnapshotSource {
-  constructor(private readonly parts: Pick<Parts, 'read' | 'readShared'>) {
+  constructor(private readonly parts: Pick<Parts, 'read' | 'take'>) {
     super();
   }
 
@@ -39,21 +46,30 @@ class ScriptedSource extends SnapshotSource {
   }
 
   override get isShared(): boolean {
-    return this.parts.readShared !== undefined;
+    return this.parts.take !== undefined;
   }
 
-  override async readShared(request: RefreshRequest): Promise<ReadSnapshot | null> {
-    return this.parts.readShared?.(request) ?? null;
+  override async take(accepts: Accepts): Promise<ReadSnapshot | null> {
+    return this.parts.take?.(accepts) ?? null;
   }
 }
 
 /** A cache as CacheModule creates it, whose refreshes call `read`. Stopped after the test. */
 export function createSnapshotCache(parts: Parts) {
-  const { clock, log, settings, activity = new Activity(), call = { currentFailure: null } } = parts;
+  const { clock, log, settings, activity = new Activity(), tokens = { failureNow: () => null } } = parts;
   const all = { ...SETTINGS, ...settings } as Settings;
   const cached = new CachedSnapshot(clock, all);
   const source = new ScriptedSource(parts);
-  const refresher = new Refresher(cached, source, all, clock, log, activity, call);
+  const identities = { current: { tokens } };
+  const refresher = new Refresher(
+    cached,
+    source,
+    all,
+    clock,
+    log as Log,
+    activity,
+    identities as unknown as IdentityHolder,
+  );
   onClose(async () => refresher.onApplicationShutdown());
-  return { activity, cached, refresher, snapshots: new SnapshotCache(cached, refresher, clock, all) };
+  return { activity, cached, refresher, identities, snapshots: new SnapshotCache(cached, refresher, clock, all) };
 }

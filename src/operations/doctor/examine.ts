@@ -140,5 +140,5 @@ async function checkSharing(
   connection.close();
   if (connection.trouble === null) return;
   const code = 'sharing-unavailable';
-  throw new StepFailed(code, PROBLEMS[code].owner, `Redis cannot be used (${connection.trouble}).`, remedyOf(code));
+  throw new StepFailed(code, PROBLEMS[code].owner, `Redis cannot be used: ${connection.trouble}.`, remedyOf(code));
 }

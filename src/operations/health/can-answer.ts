@@ -10,11 +10,11 @@ export function canAnswer(facts: GatewayFacts): boolean {
   const { certificate, snapshot } = facts;
   if (snapshot.servable) return true;
   const accountsRead = snapshot.asOf !== null && !snapshot.restored;
-  const listFails = snapshot.error !== null && !snapshot.isOfOtherInstance;
+  const listFails = snapshot.trouble !== null && !snapshot.isOfOtherInstance;
   return accountsRead && certificate.unusable === null && tokenError(facts) === null && !listFails;
 }
 
 /** The failure because of which there is no usable token; null if there is a token, or nobody failed to get one. */
-export function tokenError({ token: { state, error } }: Pick<GatewayFacts, 'token'>): GatewayError | null {
-  return state === 'usable' ? null : error;
+export function tokenError({ token: { state, trouble } }: Pick<GatewayFacts, 'token'>): GatewayError | null {
+  return state === 'usable' || !trouble ? null : trouble.error;
 }

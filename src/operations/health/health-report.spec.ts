@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { HealthCheckService } from '@nestjs/terminus';
-import { factsWith, type FactsChange } from '../../../test/support/sample-facts.js';
+import { factsWith, failing, type FactsChange } from '../../../test/support/sample-facts.js';
 import type { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { HealthReport } from './health-report.js';
@@ -30,21 +30,21 @@ describe('a renewal of the token that was refused', () => {
   it.each<[string, FactsChange, object | null]>([
     [
       'will end current data with the token, and the copy a maximum age after its last refresh',
-      { token: { error: refused } },
+      { token: { trouble: failing(refused) } },
       { currentUntil: '2026-11-21T08:04:55.000Z', copyUntil: '2026-11-21T08:09:45.000Z' },
     ],
     [
       'has ended the token: the snapshot is the last one',
-      { token: { error: refused, state: 'waiting', usableUntil: null } },
+      { token: { trouble: failing(refused), state: 'waiting', usableUntil: null } },
       { currentUntil: '2026-11-21T08:00:10.000Z', copyUntil: '2026-11-21T08:05:00.000Z' },
     ],
     [
       'has ended current data',
-      { at: at('00:11'), token: { error: refused, usableUntil: null }, snapshot: { ageMs: 11_000 } },
+      { at: at('00:11'), token: { trouble: failing(refused), usableUntil: null }, snapshot: { ageMs: 11_000 } },
       null,
     ],
-    ['may heal by itself', { token: { error: new GatewayError('bank-error', 'away') } }, null],
-    ['matters less where other instances refresh', { token: { error: refused }, sharing: shared }, null],
+    ['may heal by itself', { token: { trouble: failing('bank-error') } }, null],
+    ['matters less where other instances refresh', { token: { trouble: failing(refused) }, sharing: shared }, null],
     ['has not happened', {}, null],
   ])('%s', async (_what, change, expected) => {
     expect((await detailsOf(change)).token?.['willFail']).toEqual(expected);

@@ -5,6 +5,7 @@ import { toFreshMs } from '../../cache/freshness.js';
 import { Settings } from '../../config/settings.js';
 import { COMMIT, VERSION } from '../../config/version.js';
 import { describeRoutes, goesDirect } from '../../egress/route.js';
+import type { Trouble } from '../../time/back-off.js';
 import { toFailureSeries } from './failure-series.js';
 import type { GatewayFacts } from './gateway-status.js';
 import { judgeHealth } from './judge-health.js';
@@ -70,8 +71,8 @@ export class HealthReport {
         expiresInSeconds: token.expiresInSeconds,
         willFail: toForecast(facts, this.settings),
         lastSuccessAt: bank.lastSuccessAt.token,
-        failingSince: token.failure.failingSince,
-        lastError: token.failure.lastError,
+        failingSince: token.trouble?.since ?? null,
+        lastError: toLastError(token.trouble),
       },
       bank: {
         mode: this.settings.mode,
@@ -81,7 +82,7 @@ export class HealthReport {
         lastSuccessAt: bank.lastSuccessAt.accounts,
         lastError: bank.lastError,
         ...toFailureSeries(facts),
-        listFailingSince: snapshot.failure.failingSince,
+        listFailingSince: snapshot.trouble?.since ?? null,
         slow: slow && { since: slow.since, copySeconds: slow.copyAgeMs && Math.ceil(slow.copyAgeMs / 1000) },
         drift: bank.drift,
         moreDrift: bank.driftCount - bank.drift.length,
@@ -103,6 +104,9 @@ export class HealthReport {
   }
 }
 
+const toLastError = (trouble: Trouble | null) =>
+  trouble && { code: trouble.error.code, at: trouble.lastAt, status: trouble.error.upstreamStatus ?? null };
+
 /** The proxy on the way to either host of the bank, `host:port`; null without one. */
 function toProxyHost(settings: Settings): string | null {
   const { EGRESS_PROXY_URL: proxy, BANK_BASE_URL, BANK_AUTH_URL } = settings;
@@ -115,7 +119,8 @@ function toProxyHost(settings: Settings): string | null {
  * where it is not certain: without a refusal, and while other instances refresh.
  */
 function toForecast({ at, token, snapshot, sharing }: GatewayFacts, settings: Settings) {
-  if (token.error?.owner !== 'operator' || snapshot.ageMs === null || sharing.redis?.state === 'fleet') return null;
+  if (token.trouble?.error.owner !== 'operator' || snapshot.ageMs === null || sharing.redis?.state === 'fleet')
+    return null;
   const freshMs = toFreshMs(settings);
   const currentUntil = Math.max(token.usableUntil ?? 0, at - snapshot.ageMs + freshMs);
   if (currentUntil <= at) return null;

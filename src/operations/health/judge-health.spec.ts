@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { factsWith, type FactsChange } from '../../../test/support/sample-facts.js';
+import { factsWith, failing, type FactsChange } from '../../../test/support/sample-facts.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { toFailureSeries } from './failure-series.js';
 import { isReady, judgeHealth } from './judge-health.js';
 
-const error = new GatewayError('bank-error', 'It failed.');
+const trouble = failing(new GatewayError('bank-error', 'It failed.'));
 const expired = { servable: false };
 const noToken = { state: 'none', expiresAt: null, expiresInSeconds: null } as const;
 const redis = { state: 'fleet', lastStoredAt: null, lastTakenAt: null, reason: null } as const;
@@ -18,7 +18,7 @@ describe('the status', () => {
   it.each<[string, FactsChange, string, boolean]>([
     ['of a healthy gateway', {}, 'ok', true],
     ['of a gateway that nobody has called for hours', { token: noToken, snapshot: expired }, 'ok', true],
-    ['while a copy is served', { token: { ...noToken, error }, snapshot: { stale: true } }, 'degraded', true],
+    ['while a copy is served', { token: { ...noToken, trouble }, snapshot: { stale: true } }, 'degraded', true],
     ['of an empty list', { snapshot: { accounts: 0 } }, 'degraded', true],
     [
       'with Redis unreachable',
@@ -27,9 +27,9 @@ describe('the status', () => {
       true,
     ],
     ['with Redis', { sharing: { redis } }, 'ok', true],
-    ['while the old token is still valid', { token: { error }, snapshot: expired }, 'degraded', true],
-    ['without a token, after a failure', { token: { ...noToken, error }, snapshot: expired }, 'error', false],
-    ['after a failed refresh', { snapshot: { ...expired, error } }, 'error', false],
+    ['while the old token is still valid', { token: { trouble }, snapshot: expired }, 'degraded', true],
+    ['without a token, after a failure', { token: { ...noToken, trouble }, snapshot: expired }, 'error', false],
+    ['after a failed refresh', { snapshot: { ...expired, trouble } }, 'error', false],
     ['with an expired certificate', { certificate: { unusable: 'Expired.' }, snapshot: expired }, 'error', false],
     ['before accounts were read', { snapshot: { ...expired, asOf: null } }, 'error', false],
     ['with an expired copy of an earlier run only', { snapshot: { ...expired, restored: true } }, 'error', false],
@@ -53,19 +53,14 @@ describe('the status', () => {
 });
 
 describe('the failures of token and list', () => {
-  const series = (failing: string, attempts: number, next: string) => ({
-    failingSince: `2026-11-21T08:00:${failing}Z`,
-    attempts,
-    nextAttemptAt: `2026-11-21T08:00:${next}Z`,
-    lastError: null,
-  });
-
   it('are merged: the earliest start, the most attempts, the later next attempt, the worse circuit', () => {
+    const at = (seconds: number) => `2026-11-21T08:00:${seconds}.000Z`;
     const facts = factsWith({
-      token: { failure: series('20', 2, '50'), circuit: 'open' },
-      snapshot: { failure: series('10', 5, '40'), circuit: 'half-open' },
+      token: { trouble: { ...failing('bank-error', at(20)), attempts: 2, retryAt: at(50) } },
+      snapshot: { trouble: { ...failing('bank-error', at(10)), attempts: 5, retryAt: at(40), circuit: 'half-open' } },
     });
-    expect(toFailureSeries(facts)).toEqual({ ...series('10', 5, '50'), lastError: undefined, circuit: 'open' });
+    const merged = { failingSince: at(10), attempts: 5, nextAttemptAt: at(50), circuit: 'open' };
+    expect(toFailureSeries(facts)).toEqual(merged);
   });
 
   it('are empty for a healthy gateway', () => {

@@ -11,7 +11,7 @@ export const isReady = (facts: GatewayFacts): boolean =>
  * earlier run it could serve, a rollout with a wrong secret must stop.
  */
 function isRefusedSinceStart({ bank, certificate, token }: GatewayFacts): boolean {
-  const isRefused = certificate.unusable !== null || token.error?.owner === 'operator';
+  const isRefused = certificate.unusable !== null || token.trouble?.error.owner === 'operator';
   return bank.lastSuccessAt.token === null && isRefused;
 }
 

@@ -1,13 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { factsWith, type FactsChange } from '../../../test/support/sample-facts.js';
-import { GatewayError } from '../../errors/gateway-error.js';
+import { factsWith, failing, type FactsChange } from '../../../test/support/sample-facts.js';
 import { judgeListener, judgePath, judgeSharing } from './judge-parts.js';
 
 const EXPIRED_AT = '2026-11-21T08:05:00.000Z';
 const noSnapshot = { asOf: null, expiresAt: null, ageMs: null, accounts: null, servable: false };
 const notConnected = { bank: { serverCertificateEnds: null } };
-const failed = (code: 'bank-error' | 'proxy-refused') => new GatewayError(code, 'It failed.');
-const failingSince = (at: string) => ({ failingSince: at, attempts: 3, nextAttemptAt: at, lastError: null });
 
 const pathOf = (change: FactsChange) => judgePath(factsWith(change));
 
@@ -22,7 +19,7 @@ describe('the path to the bank', () => {
     ['healthy', {}, 'up up up up up'],
     [
       'before the first call',
-      { ...notConnected, token: { state: 'none', error: null }, snapshot: noSnapshot },
+      { ...notConnected, token: { state: 'none', trouble: null }, snapshot: noSnapshot },
       'up unknown unknown unknown unknown',
     ],
     [
@@ -62,32 +59,32 @@ describe('the path to the bank', () => {
     ],
     [
       'token service fails, nothing cached',
-      { snapshot: noSnapshot, token: { state: 'waiting', error: failed('bank-error') } },
+      { snapshot: noSnapshot, token: { state: 'waiting', trouble: failing('bank-error') } },
       'up up down:bank-error unknown down:bank-error',
     ],
     [
       'token service fails, the old token is usable',
-      { token: { error: failed('bank-error') } },
+      { token: { trouble: failing('bank-error') } },
       'up up degraded:bank-error up up',
     ],
     [
       'proxy fails, nothing cached',
-      { snapshot: noSnapshot, token: { state: 'waiting', error: failed('proxy-refused') } },
+      { snapshot: noSnapshot, token: { state: 'waiting', trouble: failing('proxy-refused') } },
       'up down:proxy-refused unknown unknown down:proxy-refused',
     ],
     [
       'proxy fails under a usable token',
-      { snapshot: { stale: true, error: failed('proxy-refused') } },
+      { snapshot: { stale: true, trouble: failing('proxy-refused') } },
       'up degraded:proxy-refused up unknown degraded:proxy-refused',
     ],
     [
       'proxy fails after a token service that failed and whose old token is usable',
-      { token: { error: failed('bank-error') }, snapshot: { stale: true, error: failed('proxy-refused') } },
+      { token: { trouble: failing('bank-error') }, snapshot: { stale: true, trouble: failing('proxy-refused') } },
       'up degraded:proxy-refused degraded:bank-error unknown degraded:proxy-refused',
     ],
     [
       'account list fails, stale copy served',
-      { snapshot: { stale: true, error: failed('bank-error') } },
+      { snapshot: { stale: true, trouble: failing('bank-error') } },
       'up up up degraded:bank-error degraded:bank-error',
     ],
     [
@@ -112,7 +109,7 @@ describe('the path to the bank', () => {
     ['no accounts since the start', { snapshot: { accounts: 0 } }, 'up up up up degraded:accounts-emptied'],
     [
       'an empty list served stale',
-      { snapshot: { accounts: 0, stale: true, error: failed('bank-error') } },
+      { snapshot: { accounts: 0, stale: true, trouble: failing('bank-error') } },
       'up up up degraded:bank-error degraded:accounts-emptied',
     ],
     ['clocks 31 s apart', { bank: { clockSkewMs: -31_000 } }, 'up up up degraded:clock-skewed up'],
@@ -120,7 +117,7 @@ describe('the path to the bank', () => {
     ['snapshot file full', { sharing: { file: { failing: 'ENOSPC' } } }, 'up up up up degraded:snapshot-not-stored'],
     [
       'snapshot file full while a stale copy is served',
-      { sharing: { file: { failing: 'ENOSPC' } }, snapshot: { stale: true, error: failed('bank-error') } },
+      { sharing: { file: { failing: 'ENOSPC' } }, snapshot: { stale: true, trouble: failing('bank-error') } },
       'up up up degraded:bank-error degraded:bank-error',
     ],
     ['idle past the maximum age', { snapshot: { servable: false } }, 'up up up up up'],
@@ -153,8 +150,8 @@ describe('past the maximum age, apps have received errors since', () => {
   const lost = { stale: false, servable: false, expiresAt: EXPIRED_AT };
 
   it('the expiry of the copy, if the failure began before it', () => {
-    const failure = failingSince('2026-11-21T08:00:10.000Z');
-    const { snapshot } = pathOf({ snapshot: { ...lost, error: failed('bank-error'), failure } });
+    const trouble = failing('bank-error', '2026-11-21T08:00:10.000Z');
+    const { snapshot } = pathOf({ snapshot: { ...lost, trouble } });
     expect(snapshot).toMatchObject({
       status: 'down',
       code: 'bank-error',
@@ -164,15 +161,12 @@ describe('past the maximum age, apps have received errors since', () => {
   });
 
   it.each<[string, FactsChange]>([
-    [
-      'of the list',
-      { snapshot: { ...lost, error: failed('bank-error'), failure: failingSince('2026-11-21T11:00:00.000Z') } },
-    ],
+    ['of the list', { snapshot: { ...lost, trouble: failing('bank-error', '2026-11-21T11:00:00.000Z') } }],
     [
       'of the token service',
       {
         snapshot: lost,
-        token: { state: 'waiting', error: failed('bank-error'), failure: failingSince('2026-11-21T11:00:00.000Z') },
+        token: { state: 'waiting', trouble: failing('bank-error', '2026-11-21T11:00:00.000Z') },
       },
     ],
     [
@@ -200,7 +194,7 @@ describe('components outside of the path', () => {
     [judgeListener({ ...listener, daysLeft: 29 }), 'degraded', 'certificate-expiring'],
     [judgeListener({ ...listener, refused: 'no key' }), 'degraded', 'certificate-unusable'],
     [judgeSharing(null), 'up', undefined],
-    [judgeSharing('timeout'), 'degraded', 'sharing-unavailable'],
+    [judgeSharing('it did not answer in time (timeout)'), 'degraded', 'sharing-unavailable'],
   ])('%# is %s', (part, status, code) => {
     expect([part.status, part.code]).toEqual([status, code]);
   });

@@ -45,14 +45,15 @@ function judgeCertificate({ certificate: { unusable, refused, notAfter, daysLeft
 
 function judgeEgress(facts: GatewayFacts): Part {
   if (facts.certificate.unusable !== null) return UNKNOWN;
-  const errors = [facts.token.error, facts.snapshot.error].filter((error) => error !== null);
+  const errors = [facts.token.trouble, facts.snapshot.trouble].flatMap((trouble) => trouble?.error ?? []);
   const proxyFailure = errors.find(isProxyFailure);
   if (proxyFailure) return failing(proxyFailure, canAnswer(facts));
   return errors.length > 0 || everAnswered(facts) ? UP : UNKNOWN;
 }
 
 function judgeToken(facts: GatewayFacts): Part {
-  const { state, error } = facts.token;
+  const { state, trouble } = facts.token;
+  const error = trouble?.error;
   const usable = state === 'usable';
   if (facts.certificate.unusable !== null) return UNKNOWN;
   if (error && !usable && isProxyFailure(error)) return UNKNOWN;
@@ -69,10 +70,10 @@ function judgeToken(facts: GatewayFacts): Part {
 }
 
 function judgeBank(facts: GatewayFacts): Part {
-  const { error, asOf, restored } = facts.snapshot;
+  const { trouble, asOf, restored } = facts.snapshot;
   const slow = toSlow(facts);
   if (facts.certificate.unusable !== null || tokenError(facts)) return UNKNOWN;
-  if (error) return isProxyFailure(error) ? UNKNOWN : failing(error, canAnswer(facts));
+  if (trouble) return isProxyFailure(trouble.error) ? UNKNOWN : failing(trouble.error, canAnswer(facts));
   if (facts.token.state === 'requested') return UNKNOWN;
   if (slow) {
     const copies = slow.copyAgeMs === null ? '' : ` Apps got copies up to ${Math.ceil(slow.copyAgeMs / 1000)} s old.`;
@@ -131,8 +132,8 @@ function findCause(facts: GatewayFacts): { readonly problem: Problem; readonly s
     return { problem, since: expired ? certificate.notAfter : null };
   }
   const withoutToken = tokenError(facts);
-  if (withoutToken) return { problem: fromError(withoutToken), since: token.failure.failingSince };
-  return snapshot.error && { problem: fromError(snapshot.error), since: snapshot.failure.failingSince };
+  if (withoutToken) return { problem: fromError(withoutToken), since: token.trouble?.since ?? null };
+  return snapshot.trouble && { problem: fromError(snapshot.trouble.error), since: snapshot.trouble.since };
 }
 
 /** @param skewMs the bank's clock minus ours */
@@ -156,10 +157,10 @@ export function judgeListener(listener: Omit<NonNullable<GatewayFacts['listener'
   return degraded('certificate-expiring', `The certificate of this API ${when}.`);
 }
 
-/** @param reason why Redis cannot be used, in a word; null when it can */
+/** @param reason why Redis cannot be used, in words; null when it can */
 export function judgeSharing(reason: string | null): Part {
   if (reason === null) return UP;
-  return degraded('sharing-unavailable', `Redis cannot be used (${reason}). This instance refreshes on its own.`);
+  return degraded('sharing-unavailable', `Redis cannot be used: ${reason}. This instance refreshes on its own.`);
 }
 
 const isProxyFailure = ({ code }: GatewayError): boolean => code.startsWith('proxy-');

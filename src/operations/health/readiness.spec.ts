@@ -63,7 +63,7 @@ class Scene {
       this.counts.refreshes += 1;
       return orAborted(this.onRefresh(), signal);
     };
-    this.snapshots = createSnapshotCache({ read, clock, log, activity, call: this.tokens }).snapshots;
+    this.snapshots = createSnapshotCache({ read, clock, log, activity, tokens: this.tokens }).snapshots;
     const { certificate } = healthyFacts;
     const identities = {
       current: { tokens: this.tokens, egress: { clockSkewMs: null, serverCertificateEnds: null } },

@@ -77,7 +77,7 @@ export class SimulatedGateway {
     const cached = new CachedSnapshot(time, settings);
     const { activity } = this;
     const source = new SimulatedSource(accounts, time);
-    const refresher = new Refresher(cached, source, settings, time, { logger }, activity, call);
+    const refresher = new Refresher(cached, source, settings, time, { logger } as Log, activity, identities);
     this.snapshots = new SnapshotCache(cached, refresher, time, settings);
     const drift = { found: [] } as unknown as BankDrift;
     this.status = new GatewayStatus(

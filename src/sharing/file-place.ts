@@ -1,0 +1,110 @@
+import { constants } from 'node:fs';
+import { open, readdir, rename, rm, stat, writeFile, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Clock } from '../time/clock.js';
+import { HEADER_BYTES, Refused, type Group } from './sealing.js';
+import type { Look, Place } from './stored-source.js';
+
+/** Temporary files this old belong to no process that is still writing. */
+const ABANDONED_AFTER_MS = 60_000;
+
+/** SNAPSHOT_FILE: the stored copy of one instance, dated by the wall clock of the machine (docs/fleet.md#the-stored-copy). */
+export class FilePlace implements Place {
+  readonly kind = 'file';
+  readonly source = 'file';
+  readonly maxBytes = 512 * 1_048_576;
+  readonly writeEveryMs = 10_000;
+  #failing: string | null = null;
+
+  constructor(
+    private readonly path: string,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  status() {
+    return { file: { failing: this.#failing } };
+  }
+
+  async look(): Promise<Look> {
+    const at = this.clock.now();
+    const [header, bytes] = await this.#read(HEADER_BYTES);
+    return { at, nowMs: at.wall, bytes, header };
+  }
+
+  async load(): Promise<Buffer> {
+    return (await this.#read(this.maxBytes))[0];
+  }
+
+  /** Writes the file as a whole or not at all, even if the machine crashes. */
+  async write(_group: Group, sealed: Buffer): Promise<void> {
+    // during a rollout two processes may write it
+    const temporary = `${this.path}.${process.pid}.tmp`;
+    try {
+      // always a new file: an existing one could be a link, or readable by others
+      await rm(temporary, { force: true });
+      await writeFile(temporary, sealed, { flag: 'wx', mode: 0o600, flush: true });
+      await rename(temporary, this.path);
+      this.#noteOutcome(null);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      this.#noteOutcome(toCode(error));
+      throw error;
+    }
+  }
+
+  async drop(): Promise<void> {
+    await rm(this.path, { force: true });
+  }
+
+  /** Deletes the temporary files of processes that were killed while they wrote. */
+  async deleteAbandoned(): Promise<void> {
+    const [directory, prefix] = [dirname(this.path), `${basename(this.path)}.`];
+    const names = await readdir(directory).catch(() => []);
+    for (const name of names) {
+      if (!name.startsWith(prefix) || !/^\d+\.tmp$/.test(name.slice(prefix.length))) continue;
+      const file = join(directory, name);
+      const ageMs = await stat(file).then(
+        ({ mtimeMs }) => this.clock.now().wall - mtimeMs,
+        () => 0,
+      );
+      if (ageMs > ABANDONED_AFTER_MS) await rm(file, { force: true }).catch(() => undefined);
+    }
+  }
+
+  /** The begin of the file, and its size; nothing and 0 without a file. @throws Refused unreadable */
+  async #read(maxBytes: number): Promise<[Buffer, number]> {
+    let file: FileHandle | undefined;
+    try {
+      // a FIFO must not hang the process
+      file = await open(this.path, constants.O_RDONLY | constants.O_NONBLOCK);
+      const stats = await file.stat();
+      if (!stats.isFile()) throw new Error('it is not a regular file');
+      const bytes = Buffer.alloc(Math.min(maxBytes, stats.size));
+      const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
+      return [bytes.subarray(0, bytesRead), stats.size];
+    } catch (error) {
+      if (toCode(error) === 'ENOENT') return [Buffer.alloc(0), 0];
+      throw new Refused('unreadable', { cause: error });
+    } finally {
+      await file?.close();
+    }
+  }
+
+  /** Logs each change. */
+  #noteOutcome(reason: string | null): void {
+    if (reason === this.#failing) return;
+    this.#failing = reason;
+    if (reason === null) {
+      this.logger.info({ event: 'sharing.recovered', what: 'file' }, 'SNAPSHOT_FILE can be written again');
+      return;
+    }
+    this.logger.warn(
+      { event: 'sharing.unavailable', what: 'file', code: 'snapshot-not-stored', owner: 'operator', reason },
+      `SNAPSHOT_FILE cannot be written (${reason}): after a restart, callers wait for the bank`,
+    );
+  }
+}
+
+const toCode = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown';

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../time/clock.js';
+import {
+  CLOCK_TRUSTED_WITHIN_MS,
+  EXPIRE_IF_EQUAL,
+  toTimeMs,
+  type Command,
+  type RedisConnection,
+} from './redis-connection.js';
+import { HEADER_BYTES, readHeader, type Group } from './sealing.js';
+import type { Look, Place, StoredTimes } from './stored-source.js';
+
+/** Lifetime of the lock, ms: the delay that a crashed holder causes. The holder renews it three times within it. */
+const LOCK_MS = 3000;
+/** Time beyond the maximum age that a copy stays in Redis, for callers who already wait, ms. */
+const KEEP_LONGER_MS = 10_000;
+/** Time limit for background work. */
+const BACKGROUND_MS = 1000;
+const MB = 1_048_576;
+const MS_PER_MB = 20;
+
+/** The look, and whether this instance has the lock now, which it must release. */
+export interface LockedLook extends Look {
+  readonly locked: boolean;
+}
+
+/** The one value and the one lock of a group in Redis, dated by the clock of Redis. Every method may throw RedisFailure. */
+export class RedisPlace implements Place {
+  readonly kind = 'redis';
+  readonly source = 'shared';
+  readonly maxBytes = 64 * MB;
+  readonly writeEveryMs = 0;
+  #renewal: NodeJS.Timeout | undefined;
+
+  /** @param owner value of this instance's locks */
+  constructor(
+    private readonly connection: RedisConnection,
+    private readonly keyPrefix: string,
+    private readonly maxAgeMs: number,
+    private readonly clock: Clock,
+    private readonly owner: string = randomUUID(),
+  ) {}
+
+  status(times: StoredTimes) {
+    const { trouble: reason } = this.connection;
+    const state: 'fleet' | 'unavailable' = reason === null ? 'fleet' : 'unavailable';
+    return { redis: { state, ...times, reason } };
+  }
+
+  async look(group: Group, withinMs = this.connection.waitMs): Promise<Look> {
+    const at = this.clock.now();
+    const replies = await this.connection.send(this.#lookCommands(group), withinMs);
+    return this.#toLook(at, replies);
+  }
+
+  /**
+   * Takes the lock if it is free, then looks for a copy: in this order the copy of the lock's last holder is found, since
+   * that stored it before it released the lock. A lock that a lost connection of this instance has set is its own.
+   */
+  async lockAndLook(group: Group, withinMs: number): Promise<LockedLook> {
+    const at = this.clock.now();
+    const key = this.#lock(group);
+    const lock: Command[] = [
+      ['SET', key, this.owner, 'NX', 'PX', String(LOCK_MS)],
+      ['GET', key],
+    ];
+    const [, holder, ...replies] = await this.connection.send([...lock, ...this.#lookCommands(group)], withinMs);
+    return { ...this.#toLook(at, replies), locked: String(holder) === this.owner };
+  }
+
+  async load(group: Group, { bytes }: Look): Promise<Buffer> {
+    const withinMs = this.connection.waitMs + toTransferMs(bytes);
+    const [sealed] = await this.connection.send([['GETRANGE', this.#value(group), '0', String(bytes - 1)]], withinMs);
+    return Buffer.isBuffer(sealed) ? sealed : Buffer.alloc(0);
+  }
+
+  /** Stores a copy, unless a newer one is there. */
+  async write(group: Group, sealed: Buffer, asOfMs: number): Promise<void> {
+    const look = await this.look(group, BACKGROUND_MS);
+    const storedMs = toAsOfMs(look, group);
+    // one from the future is none
+    if (storedMs !== null && storedMs > asOfMs && storedMs <= look.nowMs) return;
+    const command = ['SET', this.#value(group), sealed, 'PX', String(this.maxAgeMs + KEEP_LONGER_MS)];
+    await this.connection.send([command], BACKGROUND_MS + toTransferMs(sealed.length));
+  }
+
+  async drop(group: Group): Promise<void> {
+    await this.connection.send([['DEL', this.#value(group)]], BACKGROUND_MS);
+  }
+
+  /** Renews the lock of this instance until `releaseLock`. */
+  keepLock(group: Group): void {
+    clearInterval(this.#renewal);
+    const renew = () =>
+      void this.connection.send([this.#expireLock(group, LOCK_MS)], BACKGROUND_MS).catch(() => undefined);
+    this.#renewal = setInterval(renew, LOCK_MS / 3).unref();
+  }
+
+  /** Releases the lock, if it is still that of this instance. */
+  async releaseLock(group: Group): Promise<void> {
+    clearInterval(this.#renewal);
+    await this.connection.send([this.toRelease(group)], BACKGROUND_MS);
+  }
+
+  toRelease(group: Group): Command {
+    return this.#expireLock(group, 0);
+  }
+
+  #expireLock(group: Group, ms: number): Command {
+    return ['EVAL', EXPIRE_IF_EQUAL, '1', this.#lock(group), this.owner, String(ms)];
+  }
+
+  #lookCommands(group: Group): Command[] {
+    const value = this.#value(group);
+    return [['TIME'], ['STRLEN', value], ['GETRANGE', value, '0', String(HEADER_BYTES - 1)]];
+  }
+
+  #toLook(at: Look['at'], [time, bytes, header]: readonly unknown[]): Look {
+    const nowMs = toTimeMs(time);
+    if (nowMs === null) throw this.connection.failed('nonsense');
+    if (Math.abs(nowMs - at.wall) > CLOCK_TRUSTED_WITHIN_MS) throw this.connection.failed('clock');
+    // a key of another type reads as null
+    return { at, nowMs, bytes: bytes === null ? 1 : Number(bytes), header: Buffer.isBuffer(header) ? header : null };
+  }
+
+  #value({ keyId }: Group): string {
+    return `${this.keyPrefix}${keyId}:snapshot`;
+  }
+
+  #lock({ keyId }: Group): string {
+    return `${this.keyPrefix}${keyId}:lock`;
+  }
+}
+
+const toTransferMs = (bytes: number): number => (bytes / MB) * MS_PER_MB;
+
+/** Date of the copy, not authenticated; null for none of this group. */
+function toAsOfMs({ header }: Look, group: Group): number | null {
+  try {
+    return header && readHeader(header, group).asOfMs;
+  } catch {
+    return null;
+  }
+}

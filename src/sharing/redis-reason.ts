@@ -1,0 +1,62 @@
+import { ErrorReply } from '@redis/client';
+
+const CLUSTER = 'Redis Cluster is not supported';
+const CLOSED = 'the connection was closed';
+const CERTIFICATE = 'its certificate is not trusted: compare REDIS_CA_FILE';
+
+/** Why Redis cannot be used, by the code of its reply, of the connection, or of the check at a new connection. */
+const REASONS: Readonly<Record<string, string>> = {
+  timeout: 'it did not answer in time',
+  nonsense: 'its answer makes no sense',
+  clock: "its clock differs from this machine's by more than a day",
+  cluster: CLUSTER,
+  MOVED: CLUSTER,
+  ASK: CLUSTER,
+  CROSSSLOT: CLUSTER,
+  CLUSTERDOWN: CLUSTER,
+  NOAUTH: 'it wants a user and password in REDIS_URL',
+  WRONGPASS: 'it rejected the user or password of REDIS_URL',
+  NOPERM: 'the user of REDIS_URL may not run a command or use a key that sharing needs: see the ACL of docs/fleet.md',
+  READONLY: 'it is a read-only replica: use the primary',
+  MASTERDOWN: 'it is a replica that has lost its primary',
+  OOM: 'its memory is full',
+  MISCONF: 'it cannot write to its disk',
+  LOADING: 'it is still loading its data',
+  BUSY: 'it is busy with a script',
+  ERR: 'it rejected a command: Redis 6.2 or newer is needed',
+  ECONNREFUSED: 'nothing listens at its address',
+  ENOTFOUND: 'its name cannot be resolved',
+  EAI_AGAIN: 'its name cannot be resolved',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no route to it',
+  ETIMEDOUT: 'no connection in time',
+  ConnectionTimeoutError: 'no connection in time',
+  SocketTimeoutError: 'it did not answer in time',
+  ECONNRESET: CLOSED,
+  EPIPE: CLOSED,
+  SocketClosedUnexpectedlyError: CLOSED,
+  SocketClosedDuringConnection: CLOSED,
+  ClientClosedError: CLOSED,
+  DisconnectsClientError: CLOSED,
+  DEPTH_ZERO_SELF_SIGNED_CERT: CERTIFICATE,
+  SELF_SIGNED_CERT_IN_CHAIN: CERTIFICATE,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: CERTIFICATE,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: CERTIFICATE,
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  EPROTO: 'it does not speak TLS here: compare redis:// and rediss://',
+  FileUnusable: 'REDIS_URL_FILE or REDIS_CA_FILE cannot be read',
+};
+
+/** The reason in words, with its code in brackets. It never has the message of the library, which may contain an address. */
+export function toReason(error: unknown): string {
+  const code = toCode(error);
+  return `${REASONS[code] ?? 'the connection failed'} (${code})`;
+}
+
+/** The first word of a reply of Redis, else the code of the error, else its class. */
+export function toCode(error: unknown): string {
+  const { code, message, constructor } = error as NodeJS.ErrnoException;
+  if (error instanceof ErrorReply) return /^[A-Z]{2,20}\b/.exec(message)?.[0] ?? 'ERR';
+  return typeof code === 'string' ? code : constructor.name;
+}
