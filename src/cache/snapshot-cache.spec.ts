@@ -595,7 +595,7 @@ describe('a stored copy', () => {
     const here: Scene = new Scene({}, async () =>
       isStored ? { ...here.shared(2, FRESH_MS + 1), source: 'file' } : null,
     );
-    const getting = here.snapshots.get(ANY).catch((error: unknown) => error);
+    const getting = Promise.resolve(here.snapshots.get(ANY)).catch((error: unknown) => error);
     isStored = true;
     here.fail(code);
     const expected = served ? { stale: true, failure: code, snapshot: { size: 2 } } : { code };
