@@ -31,7 +31,10 @@ const OTHER_ALERTS: Readonly<Record<string, string>> = {
 const OWN_FAILURES: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/^(wrong version number|packet length too long|http request|unknown protocol)/, 'the server does not speak TLS'],
   [/legacy renegotiation/, 'the server supports only the old, insecure renegotiation'],
-  [/protocol|ssl version|version too low/, 'there is no common TLS version; the gateway speaks TLS 1.2 and 1.3'],
+  [
+    /protocol|ssl version|version too low/,
+    'there is no common TLS version; the gateway speaks TLS 1.2, and 1.3 unless BANK_TLS_MAX_VERSION is 1.2',
+  ],
   [/cipher/, 'there is no common cipher'],
   [/(curve|group|key share|dh key|ecpoint|dh param)/, 'there is no common, strong enough key exchange group'],
   [/(key too small|too weak|security level)/, 'a key or a signature of the server is too weak'],
