@@ -65,19 +65,22 @@ export class BankHost {
         return result;
       } catch (error) {
         if (!(error instanceof CallFailed && error.connection) || signal.aborted) throw error;
-        const { connection, isClosed, isLost } = error;
-        const isSilent = isFirst && error.isSilent;
+        const { connection, isClosed, isLost, isSilent } = error;
         if (connection.isSecure) this.#noteReached(agent);
-        if (!isLost && !error.isSilent) throw error;
+        if (!isLost && !isSilent) throw error;
         this.drop(agent);
-        if (!this.#isReached && agent.isClassical && !connection.hasArrived) this.#isClassical = false;
-        if (isLost && (error.reusedSocket || (connection.route.mayResume && !connection.isJudgedLate))) continue;
-        if (!isClosed && !isSilent) throw error;
+        // what an earlier success left says nothing about the bank
+        if (isLost && error.isOfEarlierSuccess) continue;
+        const isHelloLost = !this.#isReached && !connection.hasArrived;
+        if (isHelloLost) this.#isClassical = isFirst;
+        if (!isClosed && !(isSilent && isFirst)) throw error;
         closed += 1;
         if (connection.isJudgedLate) judgedLate += 1;
         error.isRefusal = judgedLate === MAX_CLOSED && !hasAnswered;
-        if (closed === MAX_CLOSED) throw error;
-        if (isFirst && !connection.hasArrived) this.#isClassical = true;
+        if (closed === MAX_CLOSED) {
+          if (isHelloLost) this.#isClassical = false;
+          throw error;
+        }
       }
     }
   }

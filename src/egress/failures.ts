@@ -64,6 +64,14 @@ export class CallFailed extends Error {
     return this.isClosed || (this.status === null && this.causes.some(isTlsFailure));
   }
 
+  /** True if the connection was kept from an earlier call, or may have resumed the session of one. */
+  get isOfEarlierSuccess(): boolean {
+    return (
+      this.reusedSocket ||
+      (this.connection !== null && this.connection.route.mayResume && !this.connection.isJudgedLate)
+    );
+  }
+
   /** True if the handshake got no answer within the connect deadline. */
   get isSilent(): boolean {
     const { connection } = this;
