@@ -52,7 +52,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     exitOnInternalError(process, logger);
     for (const warning of warnings) logger.warn({ event: 'config.warning' }, warning);
     // ends a back-off that the switches caused
-    const onReset = () => reload('the switches of the sandbox were reset');
+    const onReset = () => reload('a switch of the sandbox was turned off');
     const { settings, sandbox } =
       read.BANK_BASE_URL === undefined
         ? await startEmbeddedSandbox(read, { fresh: options.fresh, onReset })

@@ -24,7 +24,8 @@ export interface Problem {
 const DOCTOR =
   '[Run the doctor](troubleshooting.md#the-doctor). It stops at the step that fails, and names the reason.';
 const DETAIL = 'Read `detail` of the failing component in `/health`, and the time.';
-const REPORT = 'Report it to the bank. The status page copies the text.';
+const REPORT = 'Report it to the bank.';
+const COPY_REPORT = 'Copy the report on the status page: it has times, host, answer and certificate.';
 const KEEP_RUNNING =
   'Do not restart the gateway: it retries. A restart drops the cached copy, unless `SNAPSHOT_FILE` or `REDIS_URL` stores it.';
 const END_BACK_OFF = 'Then [reload](troubleshooting.md#commands): this ends the back-off, which may last 300 seconds.';
@@ -178,7 +179,8 @@ export const PROBLEMS = {
     title: 'The bank does not allow our address',
     when: "The token endpoint returned 403. Our public address is probably not on the bank's allowlist.",
     steps: [
-      'Ask the bank to put our address on its allowlist. The status page copies the text.',
+      'Ask the bank to put our address on its allowlist.',
+      COPY_REPORT,
       'To find the address that the bank sees, look at `EGRESS_PUBLIC_ADDRESS`, or ask the network team.',
       'If the address has changed, ask the network team to restore the old route meanwhile.',
       'Wait until the bank has confirmed.',
@@ -235,6 +237,7 @@ export const PROBLEMS = {
     when: 'The response is not JSON, is cut off, is too large, or lacks a required value. `detail` names the place.',
     steps: [
       REPORT,
+      COPY_REPORT,
       DETAIL,
       'Check that `BANK_BASE_URL` is the address of the account service: [run the doctor](troubleshooting.md#the-doctor).',
     ],
@@ -261,7 +264,7 @@ export const PROBLEMS = {
     owner: 'bank',
     title: 'The bank returned a server error',
     when: 'The bank returned a 5xx status or 408.',
-    steps: [REPORT, DETAIL, 'See when it began: `events` in `/health/recent`.', KEEP_RUNNING],
+    steps: [REPORT, COPY_REPORT, 'See when it began: `events` in `/health/recent`.', KEEP_RUNNING],
     request: 'Please tell us what is wrong, and when your service will be back to normal.',
     heals: true,
   },
@@ -286,6 +289,7 @@ export const PROBLEMS = {
     when: 'The gateway connected, but got no TLS handshake or no complete response within the deadlines.',
     steps: [
       REPORT,
+      COPY_REPORT,
       DOCTOR,
       'If `tls` or `token` is the slow step, ask the network team whether a firewall drops packets.',
       'If the bank stays slow, raise `BANK_REQUEST_TIMEOUT_MS` and `SNAPSHOT_READ_TIMEOUT_MS`, and [restart](troubleshooting.md#commands).',
@@ -375,6 +379,7 @@ export const PROBLEMS = {
     when: 'A refresh takes longer than SNAPSHOT_SOFT_TIMEOUT_MS. Apps get the cached snapshot, marked stale.',
     steps: [
       REPORT,
+      COPY_REPORT,
       'See for how long: `bankP50Ms` in `/health/recent`.',
       'If it is slow every day, raise `SNAPSHOT_SOFT_TIMEOUT_MS`, and [restart](troubleshooting.md#commands).',
     ],

@@ -36,7 +36,10 @@ const MINUTE = String.raw`(?:\d+ \w+, )?\d\d:\d\d`;
 const TIME = String.raw`${MINUTE}:\d\d`;
 export const COPY = new RegExp(`^Apps get the copy of ${TIME}\\. At ${TIME} every call fails\\.$`);
 const failing = (status: number) => new RegExp(`^All calls have failed with ${status} since ${TIME}\\.$`);
-const WELL = { sentence: 'Operational', path: Array<Level>(6).fill('ok') };
+const WELL = {
+  sentence: new RegExp(`^\\d+ apps? gets? current data, read at ${TIME}\\.$`),
+  path: Array<Level>(6).fill('ok'),
+};
 
 /** Every state of the page, except that of a gateway that is gone. */
 export const PAGE_STATES = {
@@ -55,7 +58,7 @@ export const PAGE_STATES = {
   },
   'the bank is slow': {
     arrange: () => broken(HANGING, 'bank-slow', { ...PATIENT, SNAPSHOT_SOFT_TIMEOUT_MS: '100' }),
-    sentence: new RegExp(`^Apps get the copy of ${TIME}\\. At ${TIME} calls wait for the bank\\.$`),
+    sentence: /^The bank is slow: apps get copies up to \d+ s old\.$/,
     owner: 'bank',
     path: ['ok', 'ok', 'ok', 'warn', 'warn', 'warn'],
   },
@@ -177,7 +180,7 @@ export const PAGE_STATES = {
       bank.control.patch(HANGING);
       return untilHealth(gateway, 'bank-slow');
     },
-    sentence: new RegExp(`^Apps get an empty list, the copy of ${TIME}\\. At ${TIME} calls wait for the bank\\.$`),
+    sentence: new RegExp(`^Apps get an empty list, the copy of ${TIME}\\.$`),
     owner: 'bank',
     path: ['ok', 'ok', 'ok', 'warn', 'warn', 'bad'],
   },
@@ -216,7 +219,7 @@ export const PAGE_STATES = {
       clock.advance(52_500);
       return untilHealth(gateway, '"code":"bank-error"');
     },
-    sentence: new RegExp(`^Apps get current data until ${MINUTE}\\.$`),
+    sentence: 'Apps get current data.',
     owner: 'bank',
     path: ['ok', 'ok', 'warn', 'ok', 'ok', 'ok'],
   },

@@ -15,8 +15,8 @@ export interface Picture {
 }
 
 export const PICTURES: readonly Picture[] = [
-  { name: 'console', state: 'all is well in the sandbox', size: [1280, 536] },
-  { name: 'console-copy', state: 'the bank fails', size: [1280, 690] },
+  { name: 'console', state: 'all is well in the sandbox', size: [1280, 800] },
+  { name: 'console-copy', state: 'the bank fails', size: [1280, 800] },
   { name: 'console-phone', state: 'the bank fails', size: [360, 740], colorScheme: 'dark' },
   {
     name: 'console-account',
@@ -53,7 +53,8 @@ export async function openPicture(browser: Browser, url: string, picture: Pictur
 }
 
 /** Parts whose words depend on the moment, the machine or the account, not on the wording of the page. */
-const CHANGING = '.gateway, .clock, .timer strong, .cause .quiet, .now, tbody, dd, .events, .half .between > p';
+const CHANGING =
+  '.gateway, .clock, .timer strong, .cause .quiet, .now, tbody, dd, .events, .half .between > p, .scale, .path, .well';
 
 /**
  * The words on the page, each text once, as a section of the file; digits are 0, and each month is Jan. The date before

@@ -17,8 +17,14 @@ export class SandboxControl {
   /** The present state, without the password. */
   get state() {
     const { log, seed, switches, tokens } = this.#bank;
-    const { password: _secret, ...shown } = switches.values;
-    return { ...shown, seed, tokensIssued: tokens.count, handshakesFailed: log.handshakesFailed };
+    const { password, ...shown } = switches.values;
+    return {
+      ...shown,
+      passwordChanged: password !== switches.start.password,
+      seed,
+      tokensIssued: tokens.count,
+      handshakesFailed: log.handshakesFailed,
+    };
   }
 
   /** The last requests that the bank saw, oldest first, without secrets. */

@@ -17,14 +17,15 @@ interface SwitchValues {
 
 /** The present behaviour of the sandbox. The control port changes it, the service reads it at every request. */
 export class Switches {
-  readonly #start: SwitchValues;
+  /** The settings of the start. */
+  readonly start: SwitchValues;
   #values: SwitchValues;
   #allowlist: Allowlist;
   #movingSince: number | null = null;
 
   /** @throws Error when `allowedIps` has something that is neither an address nor a CIDR */
   constructor(start: SwitchValues) {
-    this.#start = start;
+    this.start = start;
     this.#values = start;
     this.#allowlist = new Allowlist(start.allowedIps);
   }
@@ -60,7 +61,7 @@ export class Switches {
 
   /** Restores the settings of the start. */
   reset(): void {
-    this.#replace(this.#start);
+    this.#replace(this.start);
   }
 
   #replace(values: SwitchValues): void {

@@ -10,6 +10,7 @@ export interface Switches {
   readonly allowedIps: readonly string[];
   readonly accounts: number;
   readonly movement: boolean;
+  readonly passwordChanged: boolean;
   readonly failNext: readonly { readonly endpoint: string; readonly times: number; readonly with: string }[];
 }
 
@@ -32,7 +33,7 @@ export const client = createClient({ baseUrl: '', clientName: 'console', deadlin
 export const readHealth = (signal?: AbortSignal): Promise<Health> => call('/health', { signal }, HEALTH_DEADLINE_MS);
 
 /** The last hour. @throws GatewayProblem */
-export const readRecent = (signal: AbortSignal): Promise<Recent> => call('/health/recent', { signal });
+export const readRecent = (): Promise<Recent> => call('/health/recent', {}, HEALTH_DEADLINE_MS);
 
 /** The explanation of each error. @throws GatewayProblem */
 export const readProblems = (signal: AbortSignal): Promise<ProblemEntry[]> => call('/problems', { signal });

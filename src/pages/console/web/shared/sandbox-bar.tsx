@@ -58,6 +58,12 @@ const SWITCHES: readonly Switch[] = [
     isOn: ({ accounts }) => accounts === 0,
   },
   {
+    name: 'Password changed',
+    title: 'The bank has a new password, and revokes every token; to rehearse a renewal',
+    patch: { password: 'changed-at-the-bank', revokeTokens: true },
+    isOn: ({ passwordChanged }) => passwordChanged,
+  },
+  {
     name: 'Balances move',
     title: 'Balances change over time',
     patch: { movement: true },
@@ -104,50 +110,60 @@ export function SandboxBar({ turn, refresh }: Props) {
 
   const isOn = (each: Switch): boolean => state !== null && each.isOn(state);
 
-  /** Resets all switches, which also ends the gateway's back-off, then sets those that are to be on. */
+  /** Turns one switch on; or off, by a reset, which also ends the gateway's back-off, after which the others are set again. */
   async function setTo(turned: Switch, on: boolean): Promise<Switches> {
-    const wanted = SWITCHES.filter((each) => (each === turned ? on : isOn(each)));
+    if (on) return setSwitches(turned.patch);
+    const others = SWITCHES.filter((each) => each !== turned && isOn(each));
     let switches = await resetSwitches();
     // one by one: two may order errors of the bank
-    for (const { patch } of wanted) switches = await setSwitches(patch);
+    for (const { patch } of others) switches = await setSwitches(patch);
     return switches;
   }
 
   return (
-    <div class="row">
+    <div class="row between">
       <p>
         <strong>Sandbox</strong> Made-up accounts.
       </p>
-      <div class="switches row" role="group" aria-label="Switches of the sandbox bank" aria-busy={busy}>
-        {SWITCHES.map((each) => (
+      <details class="menu" onKeyDown={closeOnEscape}>
+        <summary>Break something ▾</summary>
+        <div class="switches" role="group" aria-label="Switches of the sandbox bank" aria-busy={busy}>
+          {SWITCHES.map((each) => (
+            <button
+              key={each.name}
+              type="button"
+              role="switch"
+              aria-checked={isOn(each)}
+              title={each.title}
+              disabled={state === null}
+              onClick={() => void flip(each)}
+            >
+              {each.name}
+            </button>
+          ))}
           <button
-            key={each.name}
             type="button"
-            role="switch"
-            aria-checked={isOn(each)}
-            title={each.title}
-            disabled={state === null}
-            onClick={() => void flip(each)}
+            title="The bank refuses every token issued so far"
+            onClick={() =>
+              void run('All tokens are revoked; the gateway gets a new one.', () => setSwitches({ revokeTokens: true }))
+            }
           >
-            {each.name}
+            Revoke tokens
           </button>
-        ))}
-        <button
-          type="button"
-          title="The bank refuses every token issued so far"
-          onClick={() =>
-            void run('All tokens are revoked; the gateway gets a new one.', () => setSwitches({ revokeTokens: true }))
-          }
-        >
-          Revoke tokens
-        </button>
-        <button type="button" onClick={() => void run('All switches are reset.', resetSwitches)}>
-          Reset
-        </button>
-      </div>
+          <button type="button" onClick={() => void run('All switches are reset.', resetSwitches)}>
+            Reset
+          </button>
+        </div>
+      </details>
       <p class="hidden" role="status">
         {result}
       </p>
     </div>
   );
+}
+
+function closeOnEscape({ key, currentTarget }: KeyboardEvent): void {
+  if (key !== 'Escape' || !(currentTarget instanceof HTMLDetailsElement)) return;
+  currentTarget.open = false;
+  currentTarget.querySelector('summary')?.focus();
 }

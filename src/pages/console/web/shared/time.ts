@@ -19,15 +19,12 @@ const CLOCK_STEP_MS = 2000;
 /** True if this instant is in the past, as far as the page knows the gateway's clock. */
 export const isPast = (instant: string, now: number): boolean => Date.parse(instant) <= now + CLOCK_STEP_MS;
 
-/** A duration for people: "8 s", "3 min 49 s", "2 h 5 min", "4 days". */
+/** A duration as people say it, rounded down: "8 s", "3 min", "5 h", "4 days". */
 export function toDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < MINUTE) return `${seconds} s`;
-  if (seconds < HOUR)
-    return seconds % MINUTE === 0
-      ? `${seconds / MINUTE} min`
-      : `${Math.floor(seconds / MINUTE)} min ${seconds % MINUTE} s`;
-  if (seconds < 2 * DAY) return `${Math.floor(seconds / HOUR)} h ${Math.floor((seconds % HOUR) / MINUTE)} min`;
+  if (seconds < HOUR) return `${Math.floor(seconds / MINUTE)} min`;
+  if (seconds < 2 * DAY) return `${Math.floor(seconds / HOUR)} h`;
   return `${Math.floor(seconds / DAY)} days`;
 }
 
@@ -56,11 +53,18 @@ export const toMinute = (instant: string | number): string => format(SHORT, inst
 /** The date and the time of day in UTC, to the minute: "24 Nov 2026, 08:00". */
 export const toDateAndMinute = (instant: string | number): string => format({ ...DATE, ...SHORT }, instant);
 
+const isSameDay = (a: string | number, b: number): boolean =>
+  new Date(a).toISOString().slice(0, 10) === new Date(b).toISOString().slice(0, 10);
+
 /** The time of day with seconds, after the date if that is not the date of `now`. */
-export function toMoment(instant: string, now: number): string {
-  const sameDay = instant.slice(0, 10) === new Date(now).toISOString().slice(0, 10);
-  return sameDay ? toClock(instant) : format({ day: 'numeric', month: 'short', ...SHORT, second: '2-digit' }, instant);
-}
+export const toMoment = (instant: string | number, now: number): string =>
+  format({ ...(!isSameDay(instant, now) && DAY_AND_MONTH), ...SHORT, second: '2-digit' }, instant);
+
+/** The same to the minute. */
+export const toMinuteMoment = (instant: string | number, now: number): string =>
+  format({ ...(!isSameDay(instant, now) && DAY_AND_MONTH), ...SHORT }, instant);
+
+const DAY_AND_MONTH = { day: 'numeric', month: 'short' } as const;
 
 /** The date; a text that is no instant stays as it is. */
 export const toDate = (instant: string): string => format(DATE, instant);

@@ -1,13 +1,15 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { readHealth, toProblem, type GatewayProblem } from './gateway.js';
+import { readHealth, readRecent, toProblem, type GatewayProblem, type Recent } from './gateway.js';
 import type { Health } from './health.js';
 import { serverNow } from './time.js';
 
-const [WELL_MS, TROUBLE_MS, GONE_MS] = [15_000, 4000, 2000];
+const [HEALTHY_MS, TROUBLE_MS, GONE_MS] = [10_000, 4000, 2000];
 
-/** The last health, and why there is no newer one. */
+/** The last answers, all of one moment, and why there are no newer ones. */
 export interface Live {
   readonly health: Health | null;
+  /** The last hour; null on a page that does not ask for it. */
+  readonly recent: Recent | null;
   /** When it came, ms of the gateway's clock. */
   readonly answeredAt: number;
   /** Null while the gateway answers. */
@@ -16,20 +18,24 @@ export interface Live {
   readonly goneSince: string | null;
 }
 
-/** The health now, or the problem with it. */
-export async function askHealth(before: Live | null = null): Promise<Live> {
+/** The health now, and the last hour if it is wanted; or the problem with it. */
+export async function askHealth(wantsRecent = false, before: Live | null = null): Promise<Live> {
   try {
-    const health = await readHealth();
-    return { health, answeredAt: serverNow(), problem: null, goneSince: null };
+    const [health, recent] = await Promise.all([
+      readHealth(),
+      // one that cannot be read now does not hide the health
+      wantsRecent ? readRecent().catch(() => before?.recent ?? null) : null,
+    ]);
+    return { health, recent, answeredAt: serverNow(), problem: null, goneSince: null };
   } catch (error) {
     const goneSince = before?.goneSince ?? new Date(serverNow()).toISOString();
-    const { health = null, answeredAt = serverNow() } = before ?? {};
-    return { health, answeredAt, problem: toProblem(error), goneSince };
+    const { health = null, recent = null, answeredAt = serverNow() } = before ?? {};
+    return { health, recent, answeredAt, problem: toProblem(error), goneSince };
   }
 }
 
-/** Polls /health while the page can be seen, more often when something is wrong; the function asks now. */
-export function useHealth(first: Live): readonly [Live, () => void] {
+/** Polls while the page can be seen, more often when something is wrong; the function asks now. */
+export function useHealth(first: Live, wantsRecent = false): readonly [Live, () => void] {
   const [live, setLive] = useState(first);
   const latest = useRef(first);
   const timer = useRef<number | undefined>(undefined);
@@ -39,7 +45,7 @@ export function useHealth(first: Live): readonly [Live, () => void] {
     window.clearTimeout(timer.current);
     if (asking.current || document.visibilityState === 'hidden') return;
     asking.current = true;
-    latest.current = await askHealth(latest.current);
+    latest.current = await askHealth(wantsRecent, latest.current);
     asking.current = false;
     setLive(latest.current);
     schedule();
@@ -47,7 +53,7 @@ export function useHealth(first: Live): readonly [Live, () => void] {
 
   function schedule(): void {
     const { health, problem } = latest.current;
-    const wait = problem ? GONE_MS : health?.status === 'ok' ? WELL_MS : TROUBLE_MS;
+    const wait = problem ? GONE_MS : health?.status === 'ok' ? HEALTHY_MS : TROUBLE_MS;
     window.clearTimeout(timer.current);
     timer.current = window.setTimeout(() => void ask(), wait);
   }

@@ -1,11 +1,15 @@
-import type { Recent } from '../shared/gateway.js';
-import type { RecentClient } from '../shared/gateway.js';
-import { toClock } from '../shared/time.js';
+import type { Recent, RecentClient } from '../shared/gateway.js';
+import { toMoment } from '../shared/time.js';
+import type { Health } from '../shared/health.js';
 import type { Incident } from './incident.js';
 
 /** The callers of the last minute. */
 export const toActive = (recent: Recent | null): readonly RecentClient[] =>
   recent?.clients.filter(({ callsPerMinute }) => callsPerMinute > 0) ?? [];
+
+/** The callers for the table: failing first, then by name. */
+export const toRows = (clients: readonly RecentClient[]): RecentClient[] =>
+  clients.toSorted((a, b) => Number(b.errors > 0) - Number(a.errors > 0) || a.name.localeCompare(b.name));
 
 /** "4 apps get", "1 app gets", or "A call gets" when nobody called. */
 export function toSubject(apps: number, verb: string): string {
@@ -13,28 +17,41 @@ export function toSubject(apps: number, verb: string): string {
   return apps === 1 ? `1 app ${verb}s` : `${apps} apps ${verb}`;
 }
 
+/** What apps get while all is well, in a sentence. */
+export function toWellText({ details: { snapshot } }: Health, apps: number, now: number): string {
+  const read = snapshot.asOf === null ? '' : `, read at ${toMoment(snapshot.asOf, now)}`;
+  return `${toSubject(apps, 'get')} current data${read}.`;
+}
+
 /** What the apps show meanwhile, for the note to their teams. */
-export function toEffect({ served, level, copy, status, headline }: Incident, apps: number): string {
+export function toEffect({ served, level, copy, status, end }: Incident, apps: number, now: number): string {
   const none = apps === 0 ? 'No app called in the last minute. ' : '';
   if (served === 'unknown') return 'Apps on the same network path cannot reach the gateway either.';
   if (served === 'none') return `${none}${toSubject(apps, 'get')} ${status} instead of data.`;
-  if (served === 'waiting')
+  if (served === 'waiting' || served === 'untried')
     return `${none}Calls wait for the bank. If it does not respond in time, they fail with ${status}.`;
   if (served === 'stopping') return 'Nothing, if another instance answers.';
   if (served === 'empty') return `${none}${toSubject(apps, 'get')} a list without accounts, with status 200.`;
-  if (copy) return `${none}${toSubject(apps, 'get')} data of ${toClock(copy.asOf)}, marked stale.`;
+  if (copy) return `${none}${toSubject(apps, 'get')} data of ${toMoment(copy.asOf, now)}, marked stale.`;
   if (level === 'bad') return 'Apps that verify the certificate of this API cannot connect.';
-  return headline.includes('fails') ? 'Nothing yet.' : 'Nothing. Apps are not affected.';
+  return end === null ? 'Nothing. Apps are not affected.' : 'Nothing yet.';
 }
 
 /** A caller's name for people. */
 export const toAppName = (name: string): string => ({ none: 'no name', other: 'other names' })[name] ?? name;
 
+/** Calls that failed for the caller: 4xx, and those whose caller left. */
+export const toRefused = (each: Record<'current' | 'stale' | 'errors', number>, all: number): number =>
+  Math.max(0, all - each.current - each.stale - each.errors);
+
 /** What an app got in the last minute, in words. */
-export function toGot({ current, stale, errors, callsPerMinute }: RecentClient): string {
-  if (callsPerMinute === 0) return 'no call';
-  const served = [current > 0 ? 'current' : '', stale > 0 ? 'copy' : ''].filter(Boolean).join(' and ');
-  const failed = errors > 0 ? `${errors} failed` : '';
-  const refused = callsPerMinute - current - stale - errors;
-  return [served, failed, refused > 0 ? `${refused} refused` : ''].filter(Boolean).join(', ');
+export function toGot(client: RecentClient): string {
+  const { current, stale, errors, callsPerMinute } = client;
+  const got = [
+    [current, 'current'],
+    [stale, 'copy'],
+    [errors, 'failed'],
+    [toRefused(client, callsPerMinute), 'refused (4xx)'],
+  ] as const;
+  return got.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ');
 }

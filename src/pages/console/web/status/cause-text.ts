@@ -1,9 +1,7 @@
 import type { Health } from '../shared/health.js';
-import { isPast, toDateAndMinute, toDuration, toMoment } from '../shared/time.js';
+import { isPast, toCountdown, toDateAndMinute, toDuration, toMoment } from '../shared/time.js';
 import type { Cause } from './cause.js';
-
-/** An answer of the bank, as src/egress words it: the endpoint, its status, and what that means. */
-const ANSWERED = /^The (account list|token endpoint) answered (\d{3})(?:: (.*))?\.$/;
+import type { Incident } from './incident.js';
 
 /** The cause in words: what happens, and what that means. */
 export interface CauseText {
@@ -16,33 +14,28 @@ export interface CauseText {
 
 /** What is wrong, since when, and what that means. */
 export function toCauseText(cause: Cause, health: Health | null, now: number): CauseText {
-  const hasBegun = cause.since !== null && isPast(cause.since, now);
-  const since = hasBegun ? ` since ${toMoment(cause.since ?? '', now)}` : '';
-  if (cause.code === 'certificate-expiring' && health)
-    return { ...toExpiry(cause, health, now), answer: '', since: '' };
+  const { part, code, title, detail, answer } = cause;
+  const isSince = cause.since !== null && isPast(cause.since, now);
+  const since = isSince ? ` since ${toMoment(cause.since ?? '', now)}` : '';
+  if (code === 'certificate-expiring' && health) return { ...toExpiry(cause, health, now), answer: '', since: '' };
   const { notAfter = null } = health?.details.certificate ?? {};
-  if (cause.code === 'certificate-unusable' && cause.part === 'certificate' && notAfter && isPast(notAfter, now)) {
+  if (code === 'certificate-unusable' && part === 'certificate' && notAfter && isPast(notAfter, now)) {
     const what = `The client certificate expired on ${toDateAndMinute(notAfter)} UTC.`;
     return { what, answer: '', since: '', meaning: '' };
   }
-  const [, endpoint, answer, meaning = ''] = ANSWERED.exec(cause.detail) ?? [];
-  if (endpoint !== undefined && answer !== undefined) {
-    return {
-      what: `The bank answers the ${endpoint.replace('endpoint', 'request')} with `,
-      answer,
-      since,
-      meaning: toSentence(meaning),
-    };
+  if (answer !== null && answer !== 200) {
+    const request = part === 'token' ? 'token request' : 'account list';
+    const meaning = code === 'bank-error' ? '' : `${title}.`;
+    return { what: `The bank answers the ${request} with `, answer: String(answer), since, meaning };
   }
   // the detail of a gateway that is gone has the time
-  const failing =
-    since && cause.part !== 'gateway' ? ` ${cause.code === 'bank-slow' ? 'Slow' : 'Failing'}${since}.` : '';
-  return { what: cause.detail || `${cause.title}.`, answer: '', since: failing, meaning: '' };
+  const failing = since && part !== 'gateway' ? ` ${code === 'bank-slow' ? 'Slow' : 'Failing'}${since}.` : '';
+  return { what: detail || `${title}.`, answer: '', since: failing, meaning: '' };
 }
 
 /** The status that the bank answers, or the code in words: "unreachable", "proxy refused". */
-export const toShortCause = ({ detail, code }: Pick<Cause, 'detail' | 'code'>): string =>
-  ANSWERED.exec(detail)?.[2] ?? code.replace(/^bank-/, '').replaceAll('-', ' ');
+export const toShortCause = (code: string, answer: number | null): string =>
+  answer !== null && answer !== 200 ? String(answer) : code.replace(/^bank-/, '').replaceAll('-', ' ');
 
 /** What happens when a certificate expires, and when; or has happened. */
 function toExpiry({ part }: Cause, { details: { certificate, listener, snapshot } }: Health, now: number) {
@@ -61,7 +54,20 @@ function toExpiry({ part }: Cause, { details: { certificate, listener, snapshot 
   };
 }
 
-function toSentence(text: string): string {
-  if (text === '') return '';
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
+const TWO_DAYS_MS = 2 * 86_400_000;
+
+/** The time left, or how long calls have failed or a certificate has been expired; null if none is known. */
+export function toTimer({ served, end, since, status, cause, copy }: Incident, now: number) {
+  if (end !== null) {
+    const left = Date.parse(end) - now;
+    const isCertificate = cause.part === 'certificate' || cause.part === 'listener';
+    if (left <= 0 && isCertificate) return { value: toDuration(-left), label: 'since the certificate expired' };
+    const value = left > TWO_DAYS_MS ? toDuration(left) : toCountdown(left / 1000);
+    if (isCertificate && !copy) return { value, label: 'until the certificate expires' };
+    return { value, label: cause.part === 'token' && !copy ? 'of current data' : `until calls fail with ${status}` };
+  }
+  if (served === 'none' && since !== null) {
+    return { value: toDuration(now - Date.parse(since)), label: 'apps without data' };
+  }
+  return null;
 }

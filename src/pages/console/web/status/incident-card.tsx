@@ -2,9 +2,8 @@ import { CopyButton } from '../shared/copy-button.js';
 import type { Health } from '../shared/health.js';
 import { toDuration } from '../shared/time.js';
 import { toEffect } from './apps.js';
-import { toCauseText } from './cause-text.js';
+import { toCauseText, toTimer } from './cause-text.js';
 import { CopyLine } from './copy-line.js';
-import { toTimer } from './countdown.js';
 import type { Incident } from './incident.js';
 import { toNote, toReport } from './report.js';
 
@@ -18,7 +17,7 @@ interface Props {
 }
 
 /** Where apps get something else than usual from this instance. */
-const HAS_NOTE: ReadonlySet<Incident['served']> = new Set(['copy', 'empty', 'none', 'waiting']);
+const HAS_NOTE: ReadonlySet<Incident['served']> = new Set(['copy', 'empty', 'none', 'waiting', 'untried']);
 
 /** The incident: what apps get and until when, why, and what to do now. */
 export function IncidentCard({ incident, health, apps, now }: Props) {
@@ -44,7 +43,7 @@ export function IncidentCard({ incident, health, apps, now }: Props) {
         <Who incident={incident} />
         <div>
           <h2>Tell the apps</h2>
-          <p>{toEffect(incident, apps)}</p>
+          <p>{toEffect(incident, apps, now)}</p>
           {health && HAS_NOTE.has(incident.served) && (
             <CopyButton name="Copy note for app teams" text={() => toNote(incident, health, now)} />
           )}
@@ -70,7 +69,7 @@ function CauseLine({ incident: { cause }, health, now }: Omit<Props, 'apps'>) {
   const { what, answer, since, meaning } = toCauseText(cause, health, now);
   const left = cause.nextAttemptAt === null ? null : Date.parse(cause.nextAttemptAt) - now;
   const tried = cause.attempts === null ? '' : `${cause.attempts} ${cause.attempts === 1 ? 'attempt' : 'attempts'}`;
-  const next = left === null ? '' : left >= 1000 ? `next in ${toDuration(left)}` : 'retrying now';
+  const next = left === null ? '' : left >= 1000 ? `next in ${toDuration(left)}` : 'next with the next call';
   return (
     <p class="cause">
       {what}
@@ -88,17 +87,27 @@ function CauseLine({ incident: { cause }, health, now }: Omit<Props, 'apps'>) {
 
 function DoNow({ incident, health, now }: Omit<Props, 'apps'>) {
   const { doNow, request, call, cause } = incident;
+  const statusPage = cause.owner === 'bank' ? (health?.details.bank.statusPage ?? null) : null;
   const report = call === 'network' ? 'Copy report for the network team' : 'Copy report for the bank';
   return (
     <div>
       <h2>Do now</h2>
       <p>
+        {statusPage !== null && (
+          <>
+            Look at{' '}
+            <a href={statusPage} rel="noreferrer">
+              the bank's status page
+            </a>
+            .{' '}
+          </>
+        )}
         <Marked text={doNow} />
       </p>
       <p class="row">
         {health && request !== null && (
           <CopyButton
-            class={call === null ? undefined : 'primary'}
+            class={cause.owner === 'operator' ? undefined : 'primary'}
             name={report}
             text={() => toReport(incident, health, now)}
           />

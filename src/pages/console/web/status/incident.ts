@@ -1,11 +1,7 @@
 import type { GatewayProblem, ProblemEntry } from '../shared/gateway.js';
 import type { Health } from '../shared/health.js';
-import { isPast, toClock } from '../shared/time.js';
-import { toAdvice } from './advice.js';
+import { isPast, toDateAndMinute, toMinuteMoment, toMoment } from '../shared/time.js';
 import { findFailure, toCause, toTroubles, type Cause, type Trouble } from './cause.js';
-import { toDeadline, toEnd } from './deadline.js';
-import { toEvidence } from './evidence.js';
-import { toHeadline } from './headline.js';
 import { toServed, type Served } from './served.js';
 
 /** Whom to call, and how. */
@@ -23,11 +19,9 @@ export interface Incident {
   readonly cause: Cause;
   /** The status of the calls that fail, or will. */
   readonly status: number;
-  /** True where calls will wait for a slow bank, which may still answer. */
-  readonly waits: boolean;
   /** When calls began to fail: the later of the cause's start and the end of the copy. */
   readonly since: string | null;
-  /** When calls begin to fail; null if they already fail, or will not. */
+  /** When what apps get now ends, if that is certain; null otherwise. */
   readonly end: string | null;
   /** The copy that apps get. */
   readonly copy: { readonly asOf: string; readonly expiresAt: string } | null;
@@ -39,46 +33,48 @@ export interface Incident {
   readonly also: readonly Trouble[];
 }
 
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
 /**
- * The incident at `now`; null when all is well.
- * @param now ms of the gateway's clock, like `answeredAt`, when /health answered
+ * The incident at `now`, ms of the gateway's clock; null when all is well. `problems` is the table of /problems, empty if it
+ * could not be read.
  */
-export function toIncident(
-  health: Health,
-  now: number,
-  problems: readonly ProblemEntry[],
-  answeredAt = now,
-): Incident | null {
+export function toIncident(health: Health, now: number, problems: readonly ProblemEntry[]): Incident | null {
   const served = toServed(health, now);
   const troubles = toTroubles(health, problems);
-  const cause = toCause(health, served, troubles, now, answeredAt);
+  const cause = toCause(health, served, troubles, now);
   if (!cause) return null;
+  const entry = problems.find(({ code }) => code === cause.code);
   const { asOf, expiresAt, stale } = health.details.snapshot;
-  const advice = toAdvice(cause);
   // an empty list is no failure: calls fail with that of the next refresh
   const failure = (served === 'empty' && findFailure(troubles)) || cause;
-  const status = toStatus(failure, problems);
-  const waits = failure.code === 'bank-slow';
+  const status = toStatus(failure.code, problems);
   const since = served === 'none' ? latest([cause.since, expiresAt], now) : cause.since;
-  const end = toEnd(cause, served, health, answeredAt);
-  const deadline = toDeadline(end, advice, served, health, now);
-  const order = advice.text.replace(/ \{when\}/, deadline && ` ${deadline}`);
-  const isServed = served === 'copy' || served === 'empty';
+  const end = toEnd(cause, served, health, findFailure(troubles) !== undefined);
   const isShut = cause.part === 'listener' && end !== null && Date.parse(end) <= now;
+  const isBad = isShut || !['current', 'copy', 'waiting', 'untried'].includes(served);
+  const call = toCall(entry);
   return {
-    level: (served === 'current' && !isShut) || served === 'copy' || served === 'waiting' ? 'warn' : 'bad',
+    level: isBad ? 'bad' : 'warn',
     served,
-    headline: toHeadline({ health, served, cause, status, waits, end, since, now }),
+    headline: isShut
+      ? 'Apps cannot connect: the certificate of this API has expired.'
+      : toHeadline({ health, served, cause, status, end, since, now }),
     cause,
     status,
-    waits,
     since,
     end,
-    copy: isServed && stale && asOf !== null && expiresAt !== null ? { asOf, expiresAt } : null,
-    doNow: [order, toEvidence(cause, health)].filter(Boolean).join(' '),
-    request: advice.request ?? null,
-    call: advice.call ?? null,
-    who: toWho(cause, advice, health),
+    copy: (served === 'copy' || served === 'empty') && stale && asOf && expiresAt ? { asOf, expiresAt } : null,
+    doNow: [
+      withDeadline(cause.remedy, toDeadline(cause, end, entry?.heals ?? false, served, health, now)),
+      toEvidence(cause, health),
+    ]
+      .filter(Boolean)
+      .join(' '),
+    request: entry?.request ?? null,
+    call,
+    who: toWho(cause, call, entry?.allowlist ?? false, health),
     also: troubles.filter(({ part }) => part !== cause.part),
   };
 }
@@ -97,13 +93,16 @@ export function toGoneIncident(problem: GatewayProblem, since: string, problems:
       code: problem.code,
       owner: isAway ? 'operator' : problem.owner,
       title: known?.title ?? headline.replace('.', ''),
-      detail: isAway ? `Not connected since ${toClock(since)}. This page shows earlier data.` : problem.message,
+      detail: isAway
+        ? `Not connected since ${toMoment(since, Date.parse(since))}. This page shows earlier data.`
+        : problem.message,
+      remedy: known?.remedy ?? '',
       since,
+      answer: null,
       attempts: null,
       nextAttemptAt: null,
     },
     status: problem.status,
-    waits: false,
     since,
     end: null,
     copy: null,
@@ -121,6 +120,120 @@ export function toGoneIncident(problem: GatewayProblem, since: string, problems:
   };
 }
 
+interface HeadlineFacts extends Pick<Incident, 'cause' | 'status' | 'since' | 'end'> {
+  readonly health: Health;
+  readonly served: Served;
+  readonly now: number;
+}
+
+/** What apps get, and until when, in a sentence or two. */
+function toHeadline({ health, served, cause, status, end, since, now }: HeadlineFacts): string {
+  const { snapshot, token, bank } = health.details;
+  const copy = snapshot.stale && snapshot.asOf !== null ? `the copy of ${toMoment(snapshot.asOf, now)}` : null;
+  const fails = end === null ? '' : ` At ${toMoment(end, now)} every call fails.`;
+  switch (served) {
+    case 'none':
+      return since === null
+        ? `All calls fail with ${status}.`
+        : `All calls have failed with ${status} since ${toMoment(since, now)}.`;
+    case 'waiting':
+    case 'untried':
+      return 'Calls wait for the bank: no list of accounts is cached.';
+    case 'stopping':
+      return 'This instance is stopping, and will soon take no calls.';
+    case 'empty':
+      return copy === null ? 'Apps get an empty list of accounts.' : `Apps get an empty list, ${copy}.${fails}`;
+    case 'copy':
+    case 'current':
+      if (cause.code === 'bank-slow') {
+        const seconds = bank.slow?.copySeconds ?? null;
+        return seconds === null
+          ? 'The bank is slow. Calls wait for it.'
+          : `The bank is slow: apps get copies up to ${seconds} s old.`;
+      }
+      if (served === 'copy') return `Apps get ${copy}.${fails}`;
+      if (cause.part === 'token' && token.willFail) {
+        const { currentUntil, copyUntil } = token.willFail;
+        return `Apps get current data until ${toMoment(currentUntil, now)}, then the copy until ${toMoment(copyUntil, now)}.`;
+      }
+      if (cause.part === 'certificate' || cause.part === 'listener')
+        return `Apps get current data${toUntil(end, now)}.`;
+      return `Apps get current data.${fails}`;
+  }
+}
+
+function toUntil(end: string | null, now: number): string {
+  if (end === null || Date.parse(end) <= now) return '';
+  return Date.parse(end) - now > DAY_MS ? ` until ${toDateAndMinute(end)} UTC` : ` until ${toMinuteMoment(end, now)}`;
+}
+
+/** When what apps get now ends if nobody acts; null where that is not certain. */
+function toEnd({ part, code }: Cause, served: Served, { details }: Health, isFailing: boolean): string | null {
+  const { certificate, token, snapshot, listener } = details;
+  if (served === 'copy' || (served === 'empty' && snapshot.stale)) return isFailing ? snapshot.expiresAt : null;
+  if (served !== 'current') return null;
+  if (part === 'listener') return listener?.notAfter ?? null;
+  if (part === 'certificate') return code === 'certificate-expiring' ? certificate.notAfter : null;
+  if (part === 'token') return token.willFail?.currentUntil ?? null;
+  return part === 'bank' && isFailing ? snapshot.expiresAt : null;
+}
+
+/**
+ * Until when the advice must be followed, in words: "before 06:08", "now", or nothing. A cause that may heal leaves time until
+ * the copy has half of its life behind it; the other half is for whoever repairs it.
+ */
+function toDeadline(
+  { part }: Cause,
+  end: string | null,
+  heals: boolean,
+  served: Served,
+  { details }: Health,
+  now: number,
+): string {
+  if (served !== 'current' && served !== 'copy') return 'now';
+  if (end !== null && (part === 'certificate' || part === 'listener')) {
+    const endsAt = Date.parse(end);
+    if (endsAt - now > DAY_MS) return `before ${toDateAndMinute(end)} UTC`;
+    const due = Math.floor(endsAt / MINUTE_MS) * MINUTE_MS;
+    return due > now ? `before ${toMinuteMoment(due, now)}` : 'now';
+  }
+  if (!heals) return 'now';
+  const { asOf, expiresAt } = details.snapshot;
+  if (end === null || end !== expiresAt || asOf === null) return '';
+  const [from, to] = [Date.parse(asOf), Date.parse(end)];
+  const halfway = Math.ceil((from + (to - from) / 2) / MINUTE_MS) * MINUTE_MS;
+  return halfway > now && halfway < to ? `before ${toMinuteMoment(halfway, now)}` : 'now';
+}
+
+/** The remedy with its deadline at the end of its first sentence. */
+const withDeadline = (remedy: string, deadline: string): string =>
+  deadline === '' ? remedy : remedy.replace(/\.(?= |$)/, ` ${deadline}.`);
+
+/** The hops in order, as /health names them, and in words. */
+const HOPS = [
+  ['certificate', 'certificate'],
+  ['egress', 'network'],
+  ['token', 'token service'],
+  ['bank', 'account list'],
+] as const;
+
+/** Why the bank must act: the hops before the broken one that work. Empty if somebody else must act. */
+function toEvidence({ part, owner }: Cause, { details }: Health): string {
+  if (owner !== 'bank') return '';
+  const at = HOPS.findIndex(([name]) => name === part);
+  const before = HOPS.slice(0, at === -1 ? HOPS.length : at);
+  const works = before.filter(([name]) => details[name].status === 'up').map(([, name]) => name);
+  if (works.length === 0) return '';
+  const list = works.length === 1 ? works[0] : `${works.slice(0, -1).join(', ')} and ${works.at(-1)}`;
+  return `The cause is not on our side: ${list} ${works.length === 1 ? 'is' : 'are'} healthy.`;
+}
+
+/** Who gets the report; null without a request for them. */
+function toCall(entry: ProblemEntry | undefined): Incident['call'] {
+  if (!entry?.request) return null;
+  return entry.owner === 'network' ? 'network' : 'bank';
+}
+
 const OWNERS: Readonly<Record<string, string>> = {
   bank: 'The bank',
   network: 'The network team',
@@ -128,23 +241,21 @@ const OWNERS: Readonly<Record<string, string>> = {
   caller: 'The person who opened this page',
 };
 
-function toWho({ owner }: Cause, { call, allowlist }: ReturnType<typeof toAdvice>, { details }: Health): Who {
+function toWho({ owner }: Cause, call: Incident['call'], allowlist: boolean, { details }: Health): Who {
   const { bank, egress } = details;
   const isBankCalled = call === 'bank';
   const address = egress.publicAddress
     ? `The bank sees us as ${egress.publicAddress}.`
     : 'Set EGRESS_PUBLIC_ADDRESS to show our address.';
-  const desk = bank.support ?? 'Set BANK_SUPPORT to show its contact.';
   return {
-    name:
-      isBankCalled && owner === 'operator' ? 'The operator of this gateway, with the bank' : (OWNERS[owner] ?? owner),
-    contact: isBankCalled ? desk : '',
+    name: isBankCalled && owner === 'operator' ? 'The operator, with the bank' : (OWNERS[owner] ?? owner),
+    contact: isBankCalled ? (bank.support ?? 'Set BANK_SUPPORT to show its contact.') : '',
     note: allowlist ? address : '',
   };
 }
 
 /** The status of calls that fail. A call that waits for a slow bank ends with bank-timeout. */
-function toStatus({ code }: Pick<Trouble, 'code'>, problems: readonly ProblemEntry[]): number {
+function toStatus(code: string, problems: readonly ProblemEntry[]): number {
   if (code === 'bank-slow') return 504;
   return problems.find((each) => each.code === code)?.status ?? 503;
 }

@@ -1,29 +1,26 @@
-import type { ProblemEntry, Recent } from '../shared/gateway.js';
+import type { Recent } from '../shared/gateway.js';
 import { toMinute } from '../shared/time.js';
-import { groupEvents } from './event-groups.js';
-import { Events } from './events.js';
-import { toMinutes, toSummary, type Minute } from './minutes.js';
-import type { Served } from './served.js';
+import { toRefused } from './apps.js';
+import { toGrouped, toMinutes, toSummary, type Minute } from './minutes.js';
 
-const HEIGHT = 46;
-/** Minimum size of a share, so that one failed call among many is visible. */
+const HEIGHT = 90;
+/** Minimum size of a part, so that one failed call among many is visible. */
 const LEAST = 3;
 
 interface Props {
   /** Null until the first answer. */
   readonly recent: Recent | null;
-  /** What a call would get now. */
-  readonly served: Served | 'unknown';
-  readonly problems: readonly ProblemEntry[];
-  /** Codes of the current problems. */
-  readonly current: readonly string[];
+  /** When the gateway answered. */
   readonly now: number;
 }
 
-/** The last hour: what calls got in each minute, and the notable events. */
-export function LastHour({ recent, served, problems, current, now }: Props) {
-  const minutes = toMinutes(recent ?? { points: [] }, served, now);
-  const summary = toSummary(recent);
+/** The last hour: a bar for each minute, whose height is its calls. */
+export function LastHour({ recent, now }: Props) {
+  const points = recent?.points ?? [];
+  const minutes = toMinutes(points, now);
+  const most = Math.max(...minutes.map(({ requests }) => requests));
+  const summary = toSummary(points);
+  const hasRefused = minutes.some((minute) => toRefused(minute, minute.requests) > 0);
   return (
     <section class="card half" aria-labelledby="last-hour">
       <div class="row between">
@@ -35,60 +32,58 @@ export function LastHour({ recent, served, problems, current, now }: Props) {
         viewBox={`0 0 ${minutes.length * 10} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`What calls got in each minute. ${summary}`}
+        aria-label={`Calls in each minute. ${summary}`}
       >
         {minutes.map((minute, index) => (
-          <Bar key={minute.at} minute={minute} x={index * 10} />
+          <Bar key={minute.at} minute={minute} most={most} x={index * 10} />
         ))}
       </svg>
       <p class="quiet row between scale">
         <span>{toMinute(minutes[0]?.at ?? now)}</span>
         <span class="legend">
-          share of calls each minute:{' '}
-          <span>
-            <i class="got-current" /> current
-          </span>{' '}
-          <span>
-            <i class="got-stale" /> copy
-          </span>{' '}
-          <span>
-            <i class="got-errors" /> failed
-          </span>
+          height: calls a minute{most > 0 && ` (max ${toGrouped(most)})`}
+          <Key name="current" word="current" />
+          <Key name="stale" word="copy" />
+          <Key name="errors" word="failed" />
+          {hasRefused && <Key name="refused" word="refused (4xx)" />}
         </span>
-        <span>now</span>
+        <span>{toMinute(now)}</span>
       </p>
-      <Events groups={recent ? groupEvents(recent.events, problems, current, now) : []} known={recent !== null} />
     </section>
   );
 }
 
-/** One minute: failed calls at the bottom, copies on them, current data above; a hollow bar without calls. */
-function Bar({ minute, x }: { readonly minute: Minute; readonly x: number }) {
-  const { current, stale, errors } = minute;
-  const all = current + stale + errors;
-  const place = { x: x + 0.75, width: 8.5 };
-  const tall = (count: number) => (count === 0 ? 0 : Math.max(LEAST, (count / Math.max(all, 1)) * HEIGHT));
-  const [failed, copied] = [tall(errors), tall(stale)];
+const Key = ({ name, word }: { readonly name: string; readonly word: string }) => (
+  <span>
+    {' '}
+    <i class={`got-${name}`} /> {word}
+  </span>
+);
+
+/** One minute: failed calls at the bottom, then those that the caller got wrong, copies, current data; a tick without calls. */
+function Bar({ minute, most, x }: { readonly minute: Minute; readonly most: number; readonly x: number }) {
+  const { requests, current, stale, errors } = minute;
+  const place = { x: x + 0.5, width: 9 };
+  const parts = { errors, refused: toRefused(minute, requests), stale, current };
+  let top = HEIGHT;
+  const rects = Object.entries(parts).flatMap(([name, count]) => {
+    if (count === 0) return [];
+    const height = Math.max(LEAST, (count / most) * (HEIGHT - 2 * LEAST));
+    top -= height;
+    return [<rect key={name} class={`got-${name}`} {...place} y={top} height={height} />];
+  });
   return (
     <g>
       <title>{toWords(minute)}</title>
-      {all === 0 && <rect class="got-none" {...place} y="0.5" height={HEIGHT - 1} />}
-      {current > 0 && <rect class="got-current" {...place} y="0" height={HEIGHT} />}
-      {stale > 0 && (
-        <rect
-          class="got-stale"
-          {...place}
-          y={current > 0 ? HEIGHT - failed - copied : 0}
-          height={current > 0 ? copied : HEIGHT}
-        />
-      )}
-      {errors > 0 && <rect class="got-errors" {...place} y={HEIGHT - failed} height={failed} />}
+      {requests === 0 ? <rect class="got-none" {...place} y={HEIGHT - 2} height="2" /> : rects}
     </g>
   );
 }
 
-function toWords({ at, requests, current, stale, errors }: Minute): string {
+function toWords(minute: Minute): string {
+  const { at, requests, current, stale, errors } = minute;
   if (requests === 0) return `${toMinute(at)}: no calls`;
-  const got = [`${current} current`, stale > 0 ? `${stale} copy` : '', errors > 0 ? `${errors} failed` : ''];
-  return `${toMinute(at)}: ${got.filter(Boolean).join(', ')}`;
+  const parts = { current, copy: stale, failed: errors, 'refused (4xx)': toRefused(minute, requests) };
+  const got = Object.entries(parts).flatMap(([name, count]) => (count > 0 ? [`${count} ${name}`] : []));
+  return `${toMinute(at)}: ${got.join(', ')}`;
 }

@@ -12,7 +12,7 @@ const root = document.getElementById('main');
 if (root) {
   // the first sentence needs both: what is wrong, and with which status calls fail
   const codes = readProblems(new AbortController().signal).catch(() => []);
-  const [first, problems] = await Promise.all([askHealth(), codes]);
+  const [first, problems] = await Promise.all([askHealth(true), codes]);
   // the skeleton of index.html
   root.replaceChildren();
   root.removeAttribute('aria-busy');

@@ -1,80 +1,90 @@
 import { describe, expect, it } from '@jest/globals';
-import { groupEvents } from './event-groups.js';
-import type { ProblemEntry, Recent, RecentEvent } from '../shared/gateway.js';
+import { at, NOW, PROBLEMS, recentWith } from '../../../../../test/support/health-sample.js';
+import type { Recent, RecentEvent } from '../shared/gateway.js';
+import { toGot, toRows } from './apps.js';
+import { groupEvents } from './happened.js';
 import { toMinutes, toSummary } from './minutes.js';
 
-const NOW = Date.parse('2026-11-21T10:13:02Z');
-const point = (at: string, requests: number, change: object = {}) =>
-  ({
-    at: `2026-11-21T${at}Z`,
-    requests,
-    current: requests,
-    errors: 0,
-    stale: 0,
-    ...change,
-  }) as Recent['points'][number];
+const point = (time: string, requests: number, change: object = {}) =>
+  ({ at: at(time), requests, current: requests, errors: 0, stale: 0, ...change }) as Recent['points'][number];
 
-describe('the last hour by the minute', () => {
-  const points = [
-    point('10:10:10', 5),
-    point('10:11:00', 1, { current: 0, stale: 1 }),
-    point('10:11:10', 5, { current: 4, errors: 1 }),
-    point('10:12:20', 5, { current: 0, stale: 4, errors: 1 }),
-    point('10:12:30', 0),
-    point('10:13:00', 0),
-  ];
-  const last = (served: Parameters<typeof toMinutes>[1]) =>
-    toMinutes({ points }, served, NOW)
-      .slice(-5)
-      .map(({ current, stale, errors }) => [current, stale, errors].join(' '));
-
-  it('has what the calls of each minute got; a point is of the seconds before it; the present one is what a call gets', () => {
-    expect(toMinutes({ points }, 'current', NOW)).toHaveLength(60);
-    expect(last('copy')).toEqual(['0 0 0', '5 1 0', '4 0 1', '0 4 1', '0 1 0']);
-    expect(last('none').at(-1)).toBe('0 0 1');
-    expect(last('current').at(-1)).toBe('1 0 0');
-    expect(last('unknown').at(-1)).toBe('0 0 0');
+describe('the last hour', () => {
+  it('has what the calls of each minute got; a point is of the seconds before it', () => {
+    const points = [
+      point('10:10:10', 5),
+      point('10:11:00', 1, { current: 0, stale: 1 }),
+      point('10:11:10', 5, { current: 4, errors: 1 }),
+      point('10:12:30', 0),
+    ];
+    const minutes = toMinutes(points, NOW);
+    expect(minutes).toHaveLength(60);
+    expect(minutes.slice(-4).map(({ requests, current, stale, errors }) => [requests, current, stale, errors])).toEqual(
+      [
+        [6, 5, 1, 0],
+        [5, 4, 0, 1],
+        [0, 0, 0, 0],
+        [0, 0, 0, 0],
+      ],
+    );
   });
 
-  it('is rounded down in words: only what is perfect is 100 %', () => {
-    expect(toSummary({ clients: [], points: [point('10:10:10', 3)] })).toBe('100 % current · 0 of 3 failed');
-    const nearly = [point('10:10:10', 9999), point('10:10:20', 1, { current: 0, errors: 1 })];
-    expect(toSummary({ clients: [], points: nearly })).toBe('99.9 % current · 1 of 10\u202f000 failed');
-    const copies = [point('10:10:10', 9), point('10:10:20', 1, { current: 0, stale: 1 })];
-    expect(toSummary({ clients: [], points: copies })).toBe('90 % current · 10 % copy · 0 of 10 failed');
-    expect(toSummary({ clients: [], points: [] })).toBe('No calls in the last hour');
+  it.each([
+    [[], 'no calls'],
+    [[point('10:10:10', 1)], '1 call · 1 current · 0 copy · 0 failed'],
+    // an error of a caller is no failure, and is counted as such
+    [
+      [point('10:10:10', 9999, { current: 9998 })],
+      '9\u202f999 calls · 9\u202f998 current · 0 copy · 0 failed · 1 refused (4xx)',
+    ],
+    [
+      [
+        point('10:10:10', 9, { current: 0, errors: 9, failuresByOwner: { bank: 8, operator: 1 } }),
+        point('10:10:20', 1, { current: 0, errors: 1, failuresByOwner: { operator: 1 } }),
+      ],
+      '10 calls · 0 current · 0 copy · 10 failed (8 bank, 2 operator)',
+    ],
+  ])('in one unit: %j', (points, text) => {
+    expect(toSummary(points)).toBe(text);
+  });
+});
+
+describe('the apps', () => {
+  it('that fail come first, then by name; each has what it got', () => {
+    const { clients } = recentWith([
+      { name: 'b', callsPerMinute: 4, current: 2, stale: 1 },
+      { name: 'c', callsPerMinute: 1, current: 0, errors: 1 },
+      { name: 'a', callsPerMinute: 0, current: 0 },
+    ]);
+    expect(toRows(clients).map((client) => `${client.name}: ${toGot(client)}`)).toEqual([
+      'c: 1 failed',
+      'a: ',
+      'b: 2 current, 1 copy, 1 refused (4xx)',
+    ]);
   });
 });
 
 describe('events', () => {
-  const event = (at: string, name: string, code?: string) =>
-    ({ at: `2026-11-21T${at}Z`, level: 'warn', event: name, msg: 'it failed', code }) as RecentEvent;
-  const problems = [{ code: 'bank-error', title: 'Bank errors' }] as unknown as ProblemEntry[];
+  const event = (time: string, name: string, code?: string) =>
+    ({ at: at(time), level: 'warn', event: name, msg: 'it failed', code }) as RecentEvent;
 
   it('of one cause are one line, until it ends; the newest is first, and none is older than an hour', () => {
-    const groups = groupEvents(
-      [
-        event('09:13:01', 'bank.unavailable', 'bank-error'),
-        event('09:13:03', 'bank.unavailable', 'bank-error'),
-        event('09:13:09', 'bank.recovered'),
-        event('10:09:13', 'bank.unavailable', 'bank-error'),
-        event('10:09:20', 'certificate.loaded'),
-        event('10:12:50', 'snapshot.failed', 'bank-error'),
-      ],
-      problems,
-      ['bank-error'],
-      NOW,
-    );
-    expect(groups.map(({ title, count, open }) => [title, count, open])).toEqual([
-      ['It failed', 1, false],
-      ['Bank errors', 2, true],
-      ['It failed', 1, false],
-      ['Bank errors', 1, false],
+    const events = [
+      event('09:13:01', 'bank.unavailable', 'bank-error'),
+      event('09:13:03', 'bank.unavailable', 'bank-error'),
+      event('09:13:09', 'bank.recovered'),
+      event('10:09:13', 'bank.unavailable', 'bank-error'),
+      event('10:09:20', 'config.warning'),
+      event('10:09:30', 'config.reload'),
+      event('10:12:50', 'snapshot.failed', 'bank-error'),
+    ];
+    const groups = groupEvents(events, PROBLEMS, ['bank-error'], true, NOW);
+    expect(groups.map(({ title, count, open, bySwitch }) => [title, count, open, bySwitch])).toEqual([
+      ['A switch of the sandbox was changed', 1, false, true],
+      ['It failed', 1, false, false],
+      ['The bank returned a server error', 2, true, false],
+      ['The bank answers again', 1, false, false],
+      ['The bank returned a server error', 1, false, false],
     ]);
-  });
-
-  it('of an expiry have the message before its remedy', () => {
-    const expiry = { ...event('10:00:00', 'certificate.expiring'), msg: 'it expires in 3 days: order another' };
-    expect(groupEvents([expiry], problems, [], NOW)[0]?.title).toBe('It expires in 3 days');
+    expect(groupEvents(events, PROBLEMS, [], false, NOW)[0]?.bySwitch).toBe(false);
   });
 });

@@ -1,9 +1,11 @@
 import type { Recent } from '../shared/gateway.js';
 import type { Health, Status } from '../shared/health.js';
 import type { Level } from '../shared/level.js';
-import { toClock } from '../shared/time.js';
+import { toDuration, toMinuteMoment, toMoment } from '../shared/time.js';
 import { toActive, toSubject } from './apps.js';
+import { toCause, toTroubles, type Cause } from './cause.js';
 import { toShortCause } from './cause-text.js';
+import { toIdle, type Idle } from './idle.js';
 import { toServed, type Served } from './served.js';
 
 /** A stage of the path from the bank to the apps. */
@@ -20,31 +22,59 @@ const NAMES = ['Certificate', 'Network', 'Token service', 'Account list', 'Snaps
 /** The stages while the gateway gives no answer. */
 export const UNCHECKED: readonly Hop[] = NAMES.map((name) => ({ name, level: 'unknown', value: NOT_CHECKED }));
 
-/** The stages in order; each depends on the one before. A stage after the broken one is "not checked". */
+/**
+ * The stages in order; each depends on the one before. A stage after the broken one is "not checked", and one that nobody has tried
+ * for a minute is a ring.
+ */
 export function toPath(health: Health, recent: Recent | null, now: number): Hop[] {
   const { certificate, egress, token, bank, snapshot } = health.details;
+  const idle = toIdle(health, recent, now);
+  const series = new Map(
+    toTroubles(health, []).map((trouble) => [trouble.part, toCause(health, 'current', [trouble], now)]),
+  );
   // the network is shown as broken, whichever call noticed it
   const cut = [token, bank].find(({ owner }) => owner === 'network');
-  const network: Part = cut ?? egress;
+  const network = cut ?? egress;
   let broken = false;
-  const hop = (name: string, part: Part, value: string): Hop => {
+  const hop = (name: string, part: Part, value: string, cause?: Cause | null): Hop => {
     const level = broken && part.status !== 'down' ? 'unknown' : LEVELS[part.status];
     broken ||= level === 'bad' || (part === network && level === 'warn');
     if (level === 'unknown') return { name, level, value: NOT_CHECKED };
-    return { name, level, value: level === 'ok' ? value : toFailure(part, bank.failingSince, value) };
+    return { name, level, value: level === 'ok' ? value : toFailure(part, cause ?? null, value, now) };
   };
+  const ring = (each: Hop, value: string): Hop =>
+    idle && each.level === 'ok' ? { ...each, level: 'unknown', value } : each;
+  const since = idle?.triedAt ? `not tried since ${toMinuteMoment(idle.triedAt, now)}` : 'not tried';
   const isExpired = Date.parse(certificate.notAfter) <= now;
   const life = isExpired ? 'expired' : toDaysLeft(certificate.daysLeft);
+  const keepsLife = certificate.code === 'certificate-expiring' || isExpired;
+  const tokenUntil = token.expiresInSeconds === null ? null : toMinuteMoment(now + token.expiresInSeconds * 1000, now);
+  const list = toListValue(health, recent, now);
   const served = toServed(health, now);
+  const first = hop('Certificate', certificate, life, series.get('certificate'));
   return [
-    certificate.code === 'certificate-expiring' || isExpired
-      ? { ...hop('Certificate', certificate, life), value: life }
-      : hop('Certificate', certificate, life),
-    hop('Network', network, toRoute(egress.route)),
-    hop('Token service', token === cut ? NOT_TRIED : token, toTokenValue(token.state)),
-    hop('Account list', bank === cut ? NOT_TRIED : bank, toBankValue(recent)),
-    toSnapshotHop(snapshot, served),
-    toAppsHop(served, toActive(recent).length),
+    keepsLife ? { ...first, value: life } : first,
+    ring(
+      hop(
+        'Network',
+        network,
+        egress.proxy === null ? 'direct' : `through ${egress.proxy}`,
+        series.get(cut === token ? 'token' : cut ? 'bank' : 'egress'),
+      ),
+      since,
+    ),
+    ring(
+      hop(
+        'Token service',
+        token === cut ? NOT_TRIED : token,
+        tokenUntil ? `token until ${tokenUntil}` : 'no token',
+        series.get('token'),
+      ),
+      tokenUntil ? `token until ${tokenUntil}` : 'token expired',
+    ),
+    ring(hop('Account list', bank === cut ? NOT_TRIED : bank, list, series.get('bank')), list),
+    toSnapshotHop(snapshot, served, idle, now),
+    toAppsHop(served, toActive(recent).length, idle),
   ];
 }
 
@@ -54,45 +84,52 @@ function toDaysLeft(days: number): string {
   return `${days} ${days === 1 ? 'day' : 'days'} left`;
 }
 
-/** A token that ended while nobody called is renewed by the next call. */
-const toTokenValue = (state: string): string =>
-  state === 'usable' ? 'valid, renewed automatically' : 'renewed at the next call';
-
 interface Part {
   readonly status: Status;
   readonly code?: string;
-  readonly detail?: string;
 }
 
 const NOT_TRIED: Part = { status: 'unknown' };
 
 /** "503 since 06:05:20". */
-function toFailure({ code, detail = '' }: Part, since: string | null, value: string): string {
+function toFailure({ code }: Part, cause: Cause | null, value: string, now: number): string {
   if (code === undefined) return value;
-  const words = toShortCause({ code, detail });
-  return since === null ? words : `${words} since ${toClock(since)}`;
+  const words = toShortCause(code, cause?.answer ?? null);
+  return cause?.since ? `${words} since ${toMoment(cause.since, now)}` : words;
 }
 
-function toRoute(route: string): string {
-  return route === 'direct' ? route : route.replace(/^(?:direct|proxy) /, '').replace(/^https?:\/\//, '');
-}
-
-function toBankValue(recent: Recent | null): string {
+/** How long the bank last took, and when. */
+function toListValue({ details: { bank } }: Health, recent: Recent | null, now: number): string {
   const point = recent?.points.findLast(({ bankP50Ms }) => bankP50Ms !== null);
-  return point ? `answers in ${Math.round(point.bankP50Ms ?? 0)} ms` : 'answers';
+  const took = point ? `${Math.round(point.bankP50Ms ?? 0)} ms` : 'answers';
+  return bank.lastSuccessAt === null ? took : `${took}, ${toMoment(bank.lastSuccessAt, now)}`;
 }
 
-function toSnapshotHop({ asOf, accounts }: Health['details']['snapshot'], served: Served): Hop {
+function toSnapshotHop(
+  { asOf, accounts }: Health['details']['snapshot'],
+  served: Served,
+  idle: Idle | null,
+  now: number,
+): Hop {
   const name = 'Snapshot';
   if (asOf === null) return { name, level: 'unknown', value: 'none' };
+  const at = toMoment(asOf, now);
+  if (served === 'untried') return { name, level: 'unknown', value: `${at}, expired` };
+  if (served === 'none' || served === 'waiting') return { name, level: 'bad', value: `${at}, expired` };
+  if (served === 'copy') return { name, level: 'warn', value: `${at}, copy` };
+  if (served === 'empty') return { name, level: 'warn', value: 'no accounts' };
   const count = `${accounts} ${accounts === 1 ? 'account' : 'accounts'}`;
-  if (served === 'none' || served === 'waiting') return { name, level: 'bad', value: `${toClock(asOf)}, expired` };
-  if (served === 'copy') return { name, level: 'warn', value: `${toClock(asOf)}, copy` };
-  return { name, level: served === 'empty' ? 'warn' : 'ok', value: served === 'empty' ? 'no accounts' : count };
+  return { name, level: idle ? 'unknown' : 'ok', value: `${count}, ${at}` };
 }
 
-function toAppsHop(served: Served, apps: number): Hop {
+function toAppsHop(served: Served, apps: number, idle: Idle | null): Hop {
   const name = 'Your apps';
+  if (idle)
+    return {
+      name,
+      level: 'unknown',
+      value: idle.silentMs === null ? 'no call' : `no call for ${toDuration(idle.silentMs)}`,
+    };
   const get = apps === 0 ? 'get' : toSubject(apps, 'get');
   switch (served) {
     case 'copy':
@@ -102,14 +139,11 @@ function toAppsHop(served: Served, apps: number): Hop {
     case 'none':
       return { name, level: 'bad', value: `${get} errors` };
     case 'waiting':
+    case 'untried':
       return { name, level: 'warn', value: 'wait' };
     case 'stopping':
       return { name, level: 'unknown', value: NOT_CHECKED };
     case 'current':
-      return {
-        name,
-        level: 'ok',
-        value: apps === 0 ? 'no call this minute' : `${apps} ${apps === 1 ? 'app' : 'apps'}`,
-      };
+      return { name, level: 'ok', value: `${apps} called, last minute` };
   }
 }

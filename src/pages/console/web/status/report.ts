@@ -11,14 +11,15 @@ export function toReport({ cause, request, call }: Incident, health: Health, now
   const host = cause.part === 'token' ? token.host : bank.host;
   const since = cause.since === null ? '' : ` since ${toUtc(cause.since)}`;
   const asked = cause.part === 'token' ? 'GET, the access token' : 'GET, the account list';
+  const lastSuccess = cause.part === 'token' ? token.lastSuccessAt : bank.lastSuccessAt;
   const isEmpty = cause.code === 'accounts-emptied';
   const rows: readonly (readonly [string, string | null])[] = [
     ['Our request', isEmpty ? 'GET, the account list' : asked],
     ['Host', host],
-    ['Response', cause.detail || cause.title],
+    ['Response', toResponse(cause)],
     ['First failure', cause.since && toUtc(cause.since)],
     ['Attempts', cause.attempts === null ? null : String(cause.attempts)],
-    ['Last success', bank.lastSuccessAt && toUtc(bank.lastSuccessAt)],
+    ['Last success', lastSuccess && toUtc(lastSuccess)],
     ['Our address', egress.publicAddress],
     ['Our route', call === 'network' ? egress.route : null],
     ['Our certificate', certificate.subject],
@@ -45,6 +46,12 @@ export function toReport({ cause, request, call }: Incident, health: Health, now
   ].join('\n');
 }
 
+/** What the bank answered; our own words for a state of this gateway are not for the bank. */
+function toResponse({ code, answer, title, detail }: Incident['cause']): string {
+  if (answer !== null && answer !== 200) return `HTTP status ${answer}`;
+  return code === 'bank-slow' ? title : detail || title;
+}
+
 /** The text for the teams whose apps call this gateway. */
 export function toNote(incident: Incident, health: Health, now: number): string {
   const { headline, cause } = incident;
@@ -62,7 +69,7 @@ export function toNote(incident: Incident, health: Health, now: number): string 
 function toAppAdvice({ served, copy, cause }: Incident): string {
   const rule = 'Show no amounts, and wait for Retry-After before you retry.';
   if (served === 'empty') return 'Do not read the empty list as "no accounts".';
-  if (served === 'waiting') return `Calls wait, then fail with 504 bank-timeout. ${rule}`;
+  if (served === 'waiting' || served === 'untried') return `Calls wait, then fail with 504 bank-timeout. ${rule}`;
   if (copy === null) return `Your app gets problem documents with code ${cause.code}. ${rule}`;
   return 'Your app gets snapshot.stale = true. Show snapshot.asOf beside the balances, and remove them after snapshot.expiresAt.';
 }

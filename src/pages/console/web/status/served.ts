@@ -1,17 +1,22 @@
 import type { Health } from '../shared/health.js';
 
 /**
- * What a call for accounts gets now. `empty`: a list without accounts, current or not. `none`: an error. `waiting`: it waits
- * for a list, since none is cached.
+ * What a call for accounts gets now. `empty`: a list without accounts, current or not. `none`: an error. `waiting`: it waits for a
+ * slow bank, since nothing is cached. `untried`: it waits for the bank, and nobody knows what that will answer.
  */
-export type Served = 'current' | 'copy' | 'empty' | 'none' | 'waiting' | 'stopping';
+export type Served = 'current' | 'copy' | 'empty' | 'none' | 'waiting' | 'untried' | 'stopping';
 
-/** What apps get at `now`, ms of the gateway's clock. The end of a copy is known before /health is asked again. */
-export function toServed({ status, details: { instance, bank, snapshot } }: Health, now: number): Served {
+/** What a call gets at `now`, ms of the gateway's clock. The end of a copy is known before /health is asked again. */
+export function toServed({ details }: Health, now: number): Served {
+  const { instance, certificate, egress, token, bank, snapshot } = details;
   if (instance) return 'stopping';
-  const expired = snapshot.stale && snapshot.expiresAt !== null && Date.parse(snapshot.expiresAt) <= now;
-  if (status === 'error' || expired) return [bank.code, snapshot.code].includes('bank-slow') ? 'waiting' : 'none';
-  // an operator may have confirmed that no accounts is right
-  if (snapshot.code === 'accounts-emptied') return 'empty';
-  return snapshot.stale ? 'copy' : 'current';
+  const isServable = snapshot.expiresAt !== null && Date.parse(snapshot.expiresAt) > now;
+  if (isServable) {
+    if (snapshot.accounts === 0) return 'empty';
+    return snapshot.stale ? 'copy' : 'current';
+  }
+  const codes = [egress, token, bank].map(({ code }) => code).filter((code) => code !== undefined);
+  if (certificate.code === 'certificate-unusable') return 'none';
+  if (codes.some((code) => code !== 'bank-slow' && code !== 'clock-skewed')) return 'none';
+  return [...codes, snapshot.code].includes('bank-slow') ? 'waiting' : 'untried';
 }

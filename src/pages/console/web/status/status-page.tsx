@@ -1,24 +1,24 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { readProblems, readRecent, type ProblemEntry } from '../shared/gateway.js';
+import { readProblems, type ProblemEntry } from '../shared/gateway.js';
 import { toFavicon } from '../shared/icon.js';
 import type { Level } from '../shared/level.js';
 import { serverNow } from '../shared/time.js';
 import { useAnswer } from '../shared/use-answer.js';
 import { useFrame } from '../shared/use-frame.js';
 import { useHealth, type Live } from '../shared/use-health.js';
-import { useSeconds, useTurns } from '../shared/use-now.js';
-import { toActive } from './apps.js';
+import { useSeconds } from '../shared/use-now.js';
+import { toActive, toWellText } from './apps.js';
 import { toTroubles } from './cause.js';
+import { IdleCard } from './idle-card.js';
+import { toIdle, toIdleText } from './idle.js';
 import { IncidentCard } from './incident-card.js';
 import { toGoneIncident, toIncident, type Incident } from './incident.js';
 import { LastHour } from './last-hour.js';
 import { PathStrip } from './path-strip.js';
 import { toPath, UNCHECKED } from './path.js';
-import { SearchCard } from './search-card.js';
 import { WellCard } from './well-card.js';
+import { WhatHappened } from './what-happened.js';
 import { YourApps } from './your-apps.js';
-
-const RECENT_EVERY_MS = 10_000;
 
 interface Props {
   readonly first: Live;
@@ -29,42 +29,48 @@ interface Props {
 
 /** The page for whoever is on duty. It shows no name, IBAN or amount of an account. */
 export function StatusPage({ first, codes, root }: Props) {
-  const [live, askHealth] = useHealth(first);
-  const { health, problem, goneSince } = live;
+  const [live, ask] = useHealth(first, true);
+  const { health, recent, answeredAt, problem, goneSince } = live;
   const isGone = problem !== null;
   const problems = useAnswer('problems', health?.version ?? '', readProblems).data ?? codes;
-  const turn = useTurns(RECENT_EVERY_MS);
-  const recent = useAnswer('recent', `${turn} ${health?.status} ${isGone}`, readRecent).data;
-  useFrame(root, live, turn, askHealth);
+  useFrame(root, live, answeredAt, ask);
 
   const now = useNow(isGone, health?.status !== 'ok');
+  const idle = health && !isGone ? toIdle(health, recent, answeredAt) : null;
+  const idleText = health && idle && toIdleText(idle, health, recent, problems, answeredAt);
   const incident = isGone
     ? toGoneIncident(problem, goneSince ?? '', problems)
-    : health && toIncident(health, now, problems, live.answeredAt);
-  useTab(incident);
+    : health && !idle
+      ? toIncident(health, now, problems)
+      : null;
   const active = toActive(recent).length;
-  const troubles = health ? toTroubles(health, problems).map(({ code }) => code) : [];
+  const headline = incident?.headline ?? idleText?.headline ?? (health ? toWellText(health, active, answeredAt) : '');
+  useTab(incident, idle !== null);
+  const troubles = health ? toTroubles(health, problems) : [];
 
   return (
     <>
       <p class="hidden" role="status">
-        {incident?.headline ?? 'Operational'}
+        {headline}
       </p>
       {incident && <IncidentCard incident={incident} health={health} apps={active} now={now} />}
-      {!incident && health && <WellCard health={health} apps={active} />}
+      {idleText && health && (
+        <IdleCard text={idleText} health={health} troubles={troubles} problems={problems} now={answeredAt} ask={ask} />
+      )}
+      {!incident && !idle && health && <WellCard health={health} apps={active} now={answeredAt} />}
       <div class="shown stack">
-        <PathStrip hops={health && !isGone ? toPath(health, recent, now) : UNCHECKED} />
+        <PathStrip hops={health && !isGone ? toPath(health, recent, answeredAt) : UNCHECKED} />
+        <LastHour recent={recent} now={answeredAt} />
         <div class="halves stack">
-          <YourApps clients={recent?.clients ?? null} now={now} />
-          <LastHour
+          <YourApps clients={recent?.clients ?? null} isIdle={idle !== null} now={answeredAt} />
+          <WhatHappened
             recent={recent}
-            served={incident?.served ?? 'current'}
             problems={problems}
-            current={troubles}
-            now={now}
+            current={troubles.map(({ code }) => code)}
+            isSandbox={health?.details.bank.mode === 'sandbox'}
+            now={answeredAt}
           />
         </div>
-        <SearchCard />
       </div>
     </>
   );
@@ -79,9 +85,9 @@ function useNow(isGone: boolean, isTroubled: boolean): number {
 }
 
 /** Shows the status in the tab, for readers who look at another one. */
-function useTab(incident: Incident | null): void {
+function useTab(incident: Incident | null, isIdle: boolean): void {
   const title = incident ? `${incident.cause.title} · Accounts gateway` : 'Accounts gateway';
-  const level: Level = incident?.level ?? 'ok';
+  const level: Level = incident?.level ?? (isIdle ? 'unknown' : 'ok');
   useEffect(() => {
     document.title = title;
     document.querySelector('link[rel=icon]')?.setAttribute('href', toFavicon(level));

@@ -1,36 +1,38 @@
 import type { Health } from '../shared/health.js';
-import { LevelIcon } from '../shared/icon.js';
-import { toDate } from '../shared/time.js';
-import { toSubject } from './apps.js';
+import { toMoment } from '../shared/time.js';
+import { toWellText } from './apps.js';
+import { toGrouped } from './minutes.js';
+import { NextTask } from './next-task-line.js';
 
 interface Props {
   readonly health: Health;
   /** Number of apps that called in the last minute. */
   readonly apps: number;
+  /** When /health answered. */
+  readonly now: number;
 }
 
 /** What apps get while all is well, and the next thing that somebody must do. */
-export function WellCard({ health: { details }, apps }: Props) {
-  const { accounts } = details.snapshot;
-  const count = `${accounts} ${accounts === 1 ? 'account' : 'accounts'}`;
+export function WellCard({ health, apps, now }: Props) {
+  const { accounts, expiresAt } = health.details.snapshot;
   return (
-    <section class="card well row" aria-labelledby="headline">
-      <LevelIcon level="ok" />
-      <h1 id="headline">Operational</h1>
-      <p class="grow">
-        {toSubject(apps, 'get')} current data, {count}.
-      </p>
-      <p class="quiet">{toNext(details)}</p>
+    <section class="card well between row" aria-labelledby="headline">
+      <div>
+        <h1 id="headline">{toWellText(health, apps, now)}</h1>
+        <p class="lead">
+          {accounts !== null && `${toGrouped(accounts)} ${accounts === 1 ? 'account' : 'accounts'}. `}
+          {expiresAt !== null && (
+            <>
+              If the bank fails now, apps keep this copy until <b>{toMoment(expiresAt, now)}</b>.{' '}
+            </>
+          )}
+          Nobody has to act.
+        </p>
+      </div>
+      <div class="task">
+        <h2>Next task</h2>
+        <NextTask health={health} now={now} />
+      </div>
     </section>
   );
-}
-
-const EXPIRING_MS = 30 * 86_400_000;
-
-/** The certificate that expires first, and the day on which /health becomes degraded: 30 days before. */
-function toNext({ certificate, listener }: Health['details']): string {
-  const ends = Date.parse(certificate.notAfter);
-  const listenerEnds = Date.parse(listener?.notAfter ?? certificate.notAfter);
-  const name = listenerEnds < ends ? 'certificate of this API' : 'certificate';
-  return `Next: renew the ${name} by ${toDate(new Date(Math.min(ends, listenerEnds) - EXPIRING_MS).toISOString())}`;
 }

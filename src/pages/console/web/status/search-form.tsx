@@ -3,11 +3,11 @@ import { useState } from 'preact/hooks';
 const MAX_LENGTH = 100;
 
 /** The way to the accounts, which this page does not show. The form is not sent: the policy of the page allows none. */
-export function SearchCard() {
+export function SearchForm() {
   const [typed, setTyped] = useState('');
   return (
     <form
-      class="card search row"
+      class="search row"
       role="search"
       onSubmit={(event) => {
         event.preventDefault();
@@ -26,10 +26,7 @@ export function SearchCard() {
         onInput={({ currentTarget }) => setTyped(currentTarget.value)}
       />
       <button type="submit">Search</button>
-      <p class="quiet grow">
-        Opens the accounts, with balances, totals, CSV and print. This page shows none of them, so it can go into a
-        ticket.
-      </p>
+      <p class="quiet">Opens Accounts. This page shows no account: safe for a ticket.</p>
     </form>
   );
 }

@@ -5,41 +5,53 @@ const HOUR_MS = 3_600_000;
 /** Events of one kind in a row, as one line. */
 export interface EventGroup {
   readonly title: string;
-  readonly level: RecentEvent['level'];
+  /** Null for an event without a problem. */
+  readonly code: string | null;
   readonly from: string;
   readonly to: string;
   readonly count: number;
   /** True while the problem lasts. */
   readonly open: boolean;
+  /** True for what the switches of the sandbox do. */
+  readonly bySwitch: boolean;
 }
+
+/** Events without a code, in words. Any other has the words of its log line. */
+const WORDS: Readonly<Record<string, string>> = {
+  'gateway.started': 'Gateway started',
+  'gateway.stopping': 'Gateway is stopping',
+  'certificate.loaded': 'Certificate loaded',
+  'certificate.replaced': 'New certificate in use',
+  'bank.recovered': 'The bank answers again',
+  'sharing.recovered': 'Redis can be used again',
+  'config.reload': 'Certificate and credentials reloaded',
+};
 
 /** The events of the last hour in groups of the same code (else event), the newest first. A recovery ends those before it. */
 export function groupEvents(
   events: readonly RecentEvent[],
   problems: readonly ProblemEntry[],
   current: readonly string[],
+  isSandbox: boolean,
   now: number,
 ): EventGroup[] {
   const groups: (EventGroup & { readonly key: string })[] = [];
   let since = 0;
-  for (const { at, level, event, code, msg } of events.filter((each) => Date.parse(each.at) > now - HOUR_MS)) {
+  for (const { at, event, code = null, msg } of events.filter((each) => Date.parse(each.at) > now - HOUR_MS)) {
     const key = code ?? event;
     const known = groups.findIndex((group, index) => index >= since && group.key === key);
     const before = groups[known];
     if (before) groups[known] = { ...before, to: at, count: before.count + 1 };
     else {
-      const title = toTitle({ event, msg }, problems.find((each) => each.code === code)?.title);
-      groups.push({ key, title, level, from: at, to: at, count: 1, open: false });
+      const title = problems.find((each) => each.code === code)?.title ?? WORDS[event] ?? capitalize(msg);
+      // the page's switches end the back-off by a reload
+      const bySwitch = isSandbox && event === 'config.reload';
+      const words = bySwitch ? 'A switch of the sandbox was changed' : title;
+      groups.push({ key, code, title: words, from: at, to: at, count: 1, open: false, bySwitch });
     }
     if (event.endsWith('.recovered')) since = groups.length;
   }
   return groups.map((group, index) => ({ ...group, open: index >= since && current.includes(group.key) })).reverse();
-}
-
-/** The title of the code, else the message. For an expiry, the part of the message before the remedy. */
-function toTitle({ event, msg }: Pick<RecentEvent, 'event' | 'msg'>, title: string | undefined): string {
-  if (event === 'certificate.expiring') return capitalize(msg.replace(/:.*/, ''));
-  return title ?? capitalize(msg);
 }
 
 const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

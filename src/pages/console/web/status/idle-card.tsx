@@ -1,0 +1,100 @@
+import { useState } from 'preact/hooks';
+import { client, toProblem, type ProblemEntry } from '../shared/gateway.js';
+import type { Health } from '../shared/health.js';
+import { serverNow, toMoment } from '../shared/time.js';
+import type { Trouble } from './cause.js';
+import type { IdleText } from './idle.js';
+import { toGrouped } from './minutes.js';
+import { NextTask } from './next-task-line.js';
+
+interface Props {
+  readonly text: IdleText;
+  readonly health: Health;
+  readonly troubles: readonly Trouble[];
+  readonly problems: readonly ProblemEntry[];
+  readonly now: number;
+  /** Reads /health again. */
+  readonly ask: () => void;
+}
+
+/** What is known while nobody calls, and a button that asks the bank. */
+export function IdleCard({ text, health, troubles, problems, now, ask }: Props) {
+  const [result, setResult] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const check = async () => {
+    setBusy(true);
+    setResult(await checkNow(problems));
+    setBusy(false);
+    ask();
+  };
+  return (
+    <section class="card idle" aria-labelledby="headline">
+      <div class="idle-head">
+        <div>
+          <h1 id="headline">{text.headline}</h1>
+          <p class="lead">
+            <b>{text.known}</b> {text.since}
+          </p>
+          <p class="result" role="status">
+            {result}
+          </p>
+        </div>
+        <div class="task">
+          <button type="button" class="primary" aria-disabled={isBusy} onClick={() => void (isBusy || check())}>
+            {isBusy ? 'Checking…' : 'Check now'}
+          </button>
+          <p class="quiet">one call to the bank, as an app would make it</p>
+        </div>
+      </div>
+      <div class="columns">
+        <div>
+          <h2>Is that normal?</h2>
+          <p>{text.normal}</p>
+        </div>
+        <div>
+          <h2>If Check now succeeds</h2>
+          <p>
+            The gateway and the bank work. Ask the app teams, or look at the proxy between them and{' '}
+            <b>{health.instance}</b>.
+          </p>
+        </div>
+        <div>
+          <h2>Next task</h2>
+          <NextTask health={health} now={now} />
+        </div>
+      </div>
+      {troubles.length > 0 && (
+        <p class="also quiet">
+          Last known:{' '}
+          {troubles.map(({ part, code, title }, index) => (
+            <span key={part}>
+              {index > 0 && ', '}
+              <a href={`/problems/${code}`}>{title}</a>
+            </span>
+          ))}
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** What a call gets now, after asking the bank, in a sentence. */
+async function checkNow(problems: readonly ProblemEntry[]): Promise<string> {
+  const begun = performance.now();
+  try {
+    const { page, snapshot } = await client.listAccounts({ pageSize: 1 }, { refresh: true, retry: false });
+    const at = toMoment(serverNow(), serverNow());
+    const count = `${toGrouped(page.total)} ${page.total === 1 ? 'account' : 'accounts'}`;
+    const took = `in ${toGrouped(Math.round(performance.now() - begun))} ms`;
+    if (snapshot.stale)
+      return `Checked at ${at}: a call gets the copy of ${toMoment(snapshot.asOf, serverNow())}. The bank did not answer.`;
+    return `Checked at ${at}: a call gets current data, ${count}, ${took}.`;
+  } catch (error) {
+    const { code, status, message } = toProblem(error);
+    const title = problems.find((each) => each.code === code)?.title ?? message;
+    const at = toMoment(serverNow(), serverNow());
+    return status === 0
+      ? `Checked at ${at}: the gateway does not answer.`
+      : `Checked at ${at}: a call fails with ${status} ${code}. ${title}.`;
+  }
+}

@@ -1,0 +1,143 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  at,
+  copyUntil,
+  failingList,
+  healthWith,
+  NOW,
+  PROBLEMS,
+  recentWith,
+} from '../../../../../test/support/health-sample.js';
+import { toIdle, toIdleText } from './idle.js';
+import { toNextTask, toCalendar } from './next-task.js';
+import { toPath } from './path.js';
+
+const LATER = NOW + 12 * 60_000;
+const silent = recentWith(
+  [{ callsPerMinute: 0, lastAt: at('10:12:30') }],
+  [
+    { at: at('10:11:10'), requests: 40, current: 40, stale: 0, errors: 0, bankP50Ms: 30 },
+    { at: at('10:12:30'), requests: 95, current: 95, stale: 0, errors: 0, bankP50Ms: 30 },
+  ],
+);
+const textOf = (health: ReturnType<typeof healthWith>, now = LATER) => {
+  const idle = toIdle(health, silent, now);
+  return idle && Object.values(toIdleText(idle, health, silent, PROBLEMS, now));
+};
+const pathOf = (...args: Parameters<typeof toPath>) =>
+  toPath(...args).map(({ name, level, value }) => `${name} ${level}: ${value}`);
+
+describe('a gateway that no app calls', () => {
+  it('has what was last known, and that nothing has been tried since: the copy and the token have expired', () => {
+    const health = healthWith('ok', { token: { expiresInSeconds: null, state: 'none' } });
+    expect(textOf(health)).toEqual([
+      'No app has called for 12 min.',
+      'The last refresh, at 10:12:58, succeeded: 120 accounts.',
+      'Nothing has been tried since. The copy expired at 10:17:58, so the next call waits for the bank.',
+      'Before 10:12 there were 40 to 95 calls a minute.',
+    ]);
+    expect(pathOf(health, silent, LATER)).toEqual([
+      'Certificate ok: 364 days left',
+      'Network unknown: not tried since 10:12',
+      'Token service unknown: token expired',
+      'Account list unknown: 30 ms, 10:12:58',
+      'Snapshot unknown: 10:12:58, expired',
+      'Your apps unknown: no call for 12 min',
+    ]);
+  });
+
+  it('has a copy until it expires', () => {
+    expect(textOf(healthWith('ok'), NOW + 90_000)?.[2]).toBe(
+      'Nothing has been tried since. If the bank fails now, calls get the copy of 10:12:58 until 10:17:58.',
+    );
+  });
+
+  it('has the failure of the last attempt', () => {
+    const health = healthWith('degraded', { ...failingList(), ...copyUntil('10:14:01') });
+    expect(textOf(health)?.[1]).toBe(
+      'The last refresh, at 10:13:00, failed with 503: The bank returned a server error.',
+    );
+  });
+
+  it.each([
+    ['an app called within the minute', healthWith('ok'), NOW + 20_000],
+    ['an attempt within the minute failed', healthWith('degraded', failingList()), NOW + 40_000],
+    ['the instance is stopping', healthWith('error', { instance: { status: 'down', code: 'stopping' } }), LATER],
+  ])('the negative case: %s', (_why, health, now) => {
+    expect(toIdle(health, silent, now)).toBeNull();
+  });
+
+  it('has been called by nobody in the last hour', () => {
+    const recent = recentWith([]);
+    const idle = toIdle(healthWith('ok'), recent, LATER);
+    expect(idle).toMatchObject({ silentMs: null });
+    expect(idle && toIdleText(idle, healthWith('ok'), recent, PROBLEMS, LATER).headline).toBe(
+      'No app has called in the last hour.',
+    );
+  });
+});
+
+describe('the path', () => {
+  it('is checked as a whole when all is well', () => {
+    expect(pathOf(healthWith('ok'), recentWith([{}]), NOW)).toEqual([
+      'Certificate ok: 364 days left',
+      'Network ok: direct',
+      'Token service ok: token until 10:16',
+      'Account list ok: answers, 10:12:58',
+      'Snapshot ok: 120 accounts, 10:12:58',
+      'Your apps ok: 1 called, last minute',
+    ]);
+  });
+
+  it('is not checked after the stage that is broken, a proxy too', () => {
+    const egress = { status: 'degraded', code: 'proxy-refused', owner: 'network', detail: 'x', proxy: 'proxy:3128' };
+    expect(pathOf(healthWith('degraded', { egress }), recentWith([{}]), NOW).slice(0, 4)).toEqual([
+      'Certificate ok: 364 days left',
+      'Network warn: proxy refused',
+      'Token service unknown: not checked',
+      'Account list unknown: not checked',
+    ]);
+  });
+
+  it('has the status and the start of the request that fails', () => {
+    const health = healthWith('degraded', { ...failingList(), ...copyUntil('10:14:01') });
+    expect(pathOf(health, recentWith([{}]), NOW).slice(3)).toEqual([
+      'Account list warn: 503 since 10:09:13',
+      'Snapshot warn: 10:09:01, copy',
+      'Your apps warn: 1 app gets the copy',
+    ]);
+  });
+
+  it.each([
+    ['2026-11-21T15:13:00.000Z', 'Certificate warn: less than a day left'],
+    ['2026-11-21T10:13:02.000Z', 'Certificate warn: expired'],
+  ])('has the last hours of a certificate until %s', (notAfter, text) => {
+    const certificate = { status: 'degraded', code: 'certificate-expiring', notAfter, daysLeft: 0 };
+    expect(pathOf(healthWith('degraded', { certificate }), recentWith([{}]), NOW)[0]).toBe(text);
+  });
+});
+
+describe('the next task', () => {
+  it('is the certificate that expires first, 30 days before, with an entry for a calendar', () => {
+    const task = toNextTask(healthWith('ok'), NOW);
+    expect(task).toMatchObject({ text: 'Renew the certificate by 21 Oct 2027', waiting: '' });
+    const listener = { status: 'up', subject: 'CN=api', notAfter: '2027-03-01T00:00:00.000Z', daysLeft: 99 };
+    expect(toNextTask(healthWith('ok', { listener }), NOW).text).toBe(
+      'Renew the certificate of this API by 30 Jan 2027',
+    );
+    const file = decodeURIComponent(toCalendar(task, healthWith('ok'), NOW).replace(/^.*?,/, ''));
+    expect(file).toMatch(/^BEGIN:VCALENDAR\r\n.*DTSTART;VALUE=DATE:20271021\r\n.*END:VCALENDAR\r\n$/s);
+  });
+
+  it('names a certificate that waits for the bank', () => {
+    const next = {
+      thumbprint: 'CD',
+      notAfter: '2028-11-20T00:00:00.000Z',
+      state: 'waiting-for-bank',
+      since: at('09:00:00'),
+    };
+    expect(toNextTask(healthWith('ok', { certificate: { next } }), NOW).waiting).toBe(
+      'A new certificate, valid until 20 Nov 2028, is waiting since 09:00:00: the bank does not accept it yet.',
+    );
+  });
+});

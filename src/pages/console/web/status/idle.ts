@@ -1,0 +1,97 @@
+import type { ProblemEntry, Recent } from '../shared/gateway.js';
+import type { Health } from '../shared/health.js';
+import { toDuration, toMinute, toMoment } from '../shared/time.js';
+import { findFailure, toTroubles } from './cause.js';
+import { toMinutes } from './minutes.js';
+import { toServed } from './served.js';
+
+const SILENT_MS = 60_000;
+
+/** A gateway that no app calls, and whose bank nobody has asked for a minute. */
+export interface Idle {
+  /** How long no app has called; null if none has in the last hour. */
+  readonly silentMs: number | null;
+  /** The last attempt to read the list, ISO 8601; null without one. */
+  readonly triedAt: string | null;
+}
+
+/** What is known while nobody calls; null while somebody does, or while an attempt of this minute shows that calls fail. */
+export function toIdle(health: Health, recent: Recent | null, now: number): Idle | null {
+  const { details } = health;
+  if (recent === null || details.instance) return null;
+  const lastCall = Math.max(...recent.clients.map(({ lastAt }) => Date.parse(lastAt)));
+  const silentMs = Number.isFinite(lastCall) ? now - lastCall : null;
+  if (silentMs !== null && silentMs < SILENT_MS) return null;
+  const { bank } = details;
+  const attempts = [bank.lastSuccessAt, bank.lastError?.at].filter((at) => at !== null && at !== undefined);
+  const triedAt = attempts.toSorted().at(-1) ?? null;
+  const failure = findFailure(toTroubles(health, []));
+  const isKnown = triedAt !== null && now - Date.parse(triedAt) < SILENT_MS;
+  // without a certificate, every call fails without anybody's attempt
+  if (failure && (isKnown || failure.part === 'certificate')) return null;
+  // while the first list is being read, calls wait
+  if (toServed(health, now) === 'waiting') return null;
+  return { silentMs, triedAt };
+}
+
+/** The sentences of the card. */
+export interface IdleText {
+  readonly headline: string;
+  readonly known: string;
+  readonly since: string;
+  readonly normal: string;
+}
+
+export function toIdleText(
+  idle: Idle,
+  health: Health,
+  recent: Recent | null,
+  problems: readonly ProblemEntry[],
+  now: number,
+): IdleText {
+  const { silentMs, triedAt } = idle;
+  return {
+    headline:
+      silentMs === null ? 'No app has called in the last hour.' : `No app has called for ${toDuration(silentMs)}.`,
+    known: toKnown(health, triedAt, problems, now),
+    since: toSince(health, triedAt, now),
+    normal: toNormal(recent, silentMs, now),
+  };
+}
+
+/** What the last attempt gave. */
+function toKnown({ details }: Health, triedAt: string | null, problems: readonly ProblemEntry[], now: number): string {
+  const { bank, snapshot } = details;
+  if (triedAt === null) return 'No list of accounts has been read yet.';
+  const at = toMoment(triedAt, now);
+  const error = bank.lastError;
+  if (error && error.at === triedAt) {
+    const entry = problems.find(({ code }) => code === error.code);
+    const status = entry?.status ? ` with ${entry.status}` : '';
+    return `The last refresh, at ${at}, failed${status}: ${entry?.title ?? error.code}.`;
+  }
+  const count =
+    snapshot.accounts === null ? '' : `: ${snapshot.accounts} ${snapshot.accounts === 1 ? 'account' : 'accounts'}`;
+  return `The last refresh, at ${at}, succeeded${count}.`;
+}
+
+/** What nobody has tried since, and what the next call gets of the copy. */
+function toSince({ details }: Health, triedAt: string | null, now: number): string {
+  const { asOf, expiresAt } = details.snapshot;
+  const untried = triedAt === null ? '' : 'Nothing has been tried since. ';
+  if (asOf === null || expiresAt === null) return `${untried}The next call waits for the bank.`;
+  if (Date.parse(expiresAt) <= now)
+    return `${untried}The copy expired at ${toMoment(expiresAt, now)}, so the next call waits for the bank.`;
+  return `${untried}If the bank fails now, calls get the copy of ${toMoment(asOf, now)} until ${toMoment(expiresAt, now)}.`;
+}
+
+/** How many calls there were before, and when they ended. */
+function toNormal(recent: Recent | null, silentMs: number | null, now: number): string {
+  const counts = toMinutes(recent?.points ?? [], now)
+    .map(({ requests }) => requests)
+    .filter((count) => count > 0);
+  if (counts.length === 0 || silentMs === null) return 'There were no calls in the last hour.';
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  const range = least === most ? String(most) : `${least} to ${most}`;
+  return `Before ${toMinute(now - silentMs)} there were ${range} ${most === 1 ? 'call' : 'calls'} a minute.`;
+}

@@ -1,0 +1,19 @@
+import type { Health } from '../shared/health.js';
+import { toCalendar, toNextTask } from './next-task.js';
+
+/** The next thing that somebody must do, with a file for a calendar and the way to do it. */
+export function NextTask({ health, now }: { readonly health: Health; readonly now: number }) {
+  const task = toNextTask(health, now);
+  return (
+    <>
+      <p class="main">{task.text}</p>
+      {task.waiting && <p>{task.waiting}</p>}
+      <p>
+        <a href={toCalendar(task, health, now)} download="renew-the-certificate.ics">
+          Add to calendar (.ics)
+        </a>{' '}
+        · <a href="/docs/guide/certificates#renew-the-certificate">How</a>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,59 @@
+import type { Health } from '../shared/health.js';
+import { toDate, toMoment } from '../shared/time.js';
+
+const EXPIRING_MS = 30 * 86_400_000;
+
+/** The next thing that somebody must do: renew the certificate that expires first, 30 days before. */
+export interface NextTask {
+  readonly text: string;
+  /** The day, ISO 8601. */
+  readonly due: string;
+  /** A newer certificate that has not taken over, in words; empty without one. */
+  readonly waiting: string;
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  'waiting-for-bank': 'the bank does not accept it yet',
+  'not-yet-valid': 'it is not valid yet',
+  refused: 'it was refused',
+};
+
+export function toNextTask({ details: { certificate, listener } }: Health, now: number): NextTask {
+  const ends = Date.parse(certificate.notAfter);
+  const listenerEnds = Date.parse(listener?.notAfter ?? certificate.notAfter);
+  const name = listenerEnds < ends ? 'certificate of this API' : 'certificate';
+  const due = new Date(Math.min(ends, listenerEnds) - EXPIRING_MS).toISOString();
+  const { next } = certificate;
+  const until = next?.notAfter ? `, valid until ${toDate(next.notAfter)}` : '';
+  const waiting = next
+    ? `A new certificate${until}, is waiting since ${toMoment(next.since, now)}: ${STATES[next.state] ?? next.state}.`
+    : '';
+  return { text: `Renew the ${name} by ${toDate(due)}`, due, waiting };
+}
+
+/** The task for a calendar, as the address of an iCalendar file (RFC 5545). */
+export function toCalendar(
+  { text, due }: NextTask,
+  { instance, details: { certificate } }: Health,
+  now: number,
+): string {
+  const stamp = (at: string | number) => new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  const day = stamp(due).slice(0, 8);
+  const lines = [
+    'BEGIN:VCALENDAR',
+    'VERSION:2.0',
+    'PRODID:-//accounts-gateway//EN',
+    'BEGIN:VEVENT',
+    `UID:${certificate.thumbprint}-${day}@accounts-gateway`,
+    `DTSTAMP:${stamp(now)}`,
+    `DTSTART;VALUE=DATE:${day}`,
+    `SUMMARY:${escapeText(text)}`,
+    `DESCRIPTION:${escapeText(`accounts-gateway ${instance}, ${certificate.subject}, ${certificate.thumbprint}`)}`,
+    'END:VEVENT',
+    'END:VCALENDAR',
+    '',
+  ];
+  return `data:text/calendar;charset=utf-8,${encodeURIComponent(lines.join('\r\n'))}`;
+}
+
+const escapeText = (text: string): string => text.replaceAll(/[\\;,]/g, '\\$&').replaceAll(/\s+/g, ' ');
