@@ -20,6 +20,9 @@ interface AlertRule {
 
 const GENERATED = 'client/src/generated';
 
+if (!process.argv.includes('--check')) {
+  execFileSync(process.execPath, ['config/build/build.ts', '--if-needed', '--any-client'], { cwd: ROOT });
+}
 prepare();
 const documents = new Map<string, string>([
   ...settingsDocuments(),
