@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { foldCase, foldNumber, foldText } from '../list/fold-text.js';
-import type { Filters } from '../list/match.js';
+import { foldNumber } from '../list/fold-text.js';
+import { FILTERS, type FilterName } from '../list/match.js';
 import type { Export, Query } from '../list/queries.js';
 import { SORT_FIELDS, type Sort } from '../list/sort.js';
 
@@ -26,15 +26,16 @@ const documented = (shown: { minimum: number; maximum?: number; example: number 
 const UNFIT = '\\u0000-\\u001F\\u007F-\\u009F\\uFFFD';
 const FIT = new RegExp(`^[^${UNFIT}]*$`);
 
-/** @param fold brings the values that mean the same together: they share one response */
-const filter = (maxLength: number, fold: (value: string) => string) =>
+const toParameter = ({ maxLength, fold, description }: (typeof FILTERS)[FilterName]) =>
   z
     .string({ error })
     .refine((value) => value !== '' && [...value].length <= maxLength, `must have 1 to ${maxLength} characters`)
     .refine((value) => FIT.test(value), 'must be valid UTF-8 without control characters')
     .refine((value) => value === '' || foldNumber(value) !== '', 'must contain more than spaces and accents')
     .transform(fold)
-    .meta({ minLength: 1, maxLength, pattern: `^[^${UNFIT}]*[^${UNFIT}\\s][^${UNFIT}]*$` });
+    .meta({ minLength: 1, maxLength, pattern: `^[^${UNFIT}]*[^${UNFIT}\\s][^${UNFIT}]*$` })
+    .optional()
+    .describe(description);
 
 const oneOf = <const T extends string>(values: readonly [T, ...T[]]) =>
   z.enum(values, {
@@ -52,19 +53,9 @@ export const MEDIA_TYPES = {
 
 const SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const) as [Sort, ...Sort[]];
 
-const filters = {
-  status: filter(50, foldCase).optional().describe('accounts with this status, in any letter case'),
-  currency: filter(10, foldCase).optional().describe('accounts in this currency, in any letter case'),
-  iban: filter(100, foldNumber)
-    .optional()
-    .describe('the account with this IBAN or identifier; spaces and letter case are ignored'),
-  ownerId: filter(200, foldCase).optional().describe('accounts of the owner with this id, in any letter case'),
-  q: filter(100, foldText)
-    .optional()
-    .describe(
-      'part of name, description, IBAN, identifier or owner, of each the first 500 characters; letter case, accents and strokes are ignored, and spaces in IBANs and identifiers',
-    ),
-} satisfies Readonly<Record<keyof Filters, z.ZodType>>;
+const filters = Object.fromEntries(
+  Object.entries(FILTERS).map(([name, filter]) => [name, toParameter(filter)]),
+) as Readonly<Record<FilterName, ReturnType<typeof toParameter>>>;
 
 const parameters = {
   ...filters,

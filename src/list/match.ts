@@ -1,45 +1,72 @@
 import type { Account } from './account.js';
-import { asWhole, foldCase, withoutSpaces } from './fold-text.js';
+import { asWhole, foldCase, foldNumber, foldText, withoutSpaces } from './fold-text.js';
 import type { SearchTexts } from './search-texts.js';
 
 type Match = (account: Account) => boolean;
 
-/** Looks for the wanted value among some of an account, without letter case; null matches nothing. */
-const isOneOf =
-  (valuesOf: (account: Account) => readonly (string | null)[]) =>
-  (wanted: string): Match =>
-  (account) =>
-    valuesOf(account).some((value) => value !== null && foldCase(value) === wanted);
+/** A filter of the API (docs/api.md#query). */
+interface Filter {
+  /** For readers of the OpenAPI document. */
+  readonly description: string;
+  /** Characters of a wanted value. */
+  readonly maxLength: number;
+  /** Brings wanted values that mean the same together: they share one response. */
+  readonly fold: (wanted: string) => string;
+  /** Creates the check for a folded value. */
+  readonly create: (wanted: string, texts: SearchTexts) => Match;
+}
 
-/**
- * The filters, each as a function that creates the check for a wanted value, which is folded already
- * (accounts/list-query.ts). Add a filter here (docs/api.md#query).
- */
-const FILTERS = {
-  status: isOneOf(({ status }) => [status]),
-  currency: isOneOf(({ currency }) => [currency]),
-  ownerId: isOneOf(({ owner }) => [owner.id]),
-  iban: (wanted: string, texts: SearchTexts): Match => {
-    const whole = asWhole(wanted);
-    return (account) => texts.of(account).numbers.includes(whole);
+/** Looks for the wanted value among some of an account, without letter case; null matches nothing. */
+const oneOf = (
+  description: string,
+  maxLength: number,
+  valuesOf: (account: Account) => readonly (string | null)[],
+): Filter => ({
+  description,
+  maxLength,
+  fold: foldCase,
+  create: (wanted) => (account) => valuesOf(account).some((value) => value !== null && foldCase(value) === wanted),
+});
+
+/** The filters: the parameters of the API and their checks follow from this table. */
+export const FILTERS = {
+  status: oneOf('accounts with this status, in any letter case', 50, ({ status }) => [status]),
+  currency: oneOf('accounts in this currency, in any letter case', 10, ({ currency }) => [currency]),
+  iban: {
+    description: 'the account with this IBAN or identifier; spaces and letter case are ignored',
+    maxLength: 100,
+    fold: foldNumber,
+    create: (wanted, texts) => {
+      const whole = asWhole(wanted);
+      return (account) => texts.of(account).numbers.includes(whole);
+    },
   },
-  q: (wanted: string, texts: SearchTexts): Match => {
-    const number = withoutSpaces(wanted);
-    return (account) => {
-      const { words, numbers } = texts.of(account);
-      return words.includes(wanted) || numbers.includes(number);
-    };
+  ownerId: oneOf('accounts of the owner with this id, in any letter case', 200, ({ owner }) => [owner.id]),
+  q: {
+    description:
+      'part of name, description, IBAN, identifier or owner, of each the first 500 characters; letter case, accents and strokes are ignored, and spaces in IBANs and identifiers',
+    maxLength: 100,
+    fold: foldText,
+    create: (wanted, texts) => {
+      const number = withoutSpaces(wanted);
+      return (account) => {
+        const { words, numbers } = texts.of(account);
+        return words.includes(wanted) || numbers.includes(number);
+      };
+    },
   },
-} satisfies Readonly<Record<string, (wanted: string, texts: SearchTexts) => Match>>;
+} satisfies Readonly<Record<string, Filter>>;
+
+export type FilterName = keyof typeof FILTERS;
 
 /** Filters for accounts, folded; all given ones must match, and none is empty. */
-export type Filters = { readonly [K in keyof typeof FILTERS]?: string | undefined };
+export type Filters = { readonly [K in FilterName]?: string | undefined };
 
 /** Creates the check for filters; null if there are none. */
 export function createMatch(filters: Filters, texts: SearchTexts): Match | null {
   const checks: Match[] = [];
-  for (const [name, create] of Object.entries(FILTERS)) {
-    const wanted = filters[name as keyof Filters];
+  for (const [name, { create }] of Object.entries(FILTERS)) {
+    const wanted = filters[name as FilterName];
     if (wanted !== undefined) checks.push(create(wanted, texts));
   }
   return checks.length === 0 ? null : (account) => checks.every((check) => check(account));
