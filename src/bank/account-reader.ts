@@ -12,7 +12,7 @@ import type { PageFacts } from '../list/read-page.js';
 import { Paging, type ListOutcome } from './paging.js';
 
 /** Path of the account list below {base_url} (docs/bank.md#account-list). */
-const ACCOUNTS_PATH = '/api/v1/accounts';
+export const ACCOUNTS_PATH = '/api/v1/accounts';
 const RETRY_AFTER_MS = { min: 100, spread: 200 };
 const RETRIED = new Set([502, 503, 504]);
 /** Pages that one refresh may ask for, over all passes: a bank that sends an account a page must not be asked for ever. */

@@ -9,6 +9,8 @@ const HELP = `accounts-gateway ${BUILD}
   node dist/main.js [serve] [--sandbox] [--fresh]   serve the internal API; with --sandbox, against the sandbox bank
   node dist/main.js doctor [--json] [--offline]     find out why the bank is unreachable, and who must act;
                            [--sandbox]              with --sandbox, check the sandbox bank
+  node dist/main.js doctor --record FILE            record what the bank sends, masked
+  node dist/main.js doctor --compare FILE           list what differs in form from a recording
   node dist/main.js sandbox [--fresh]               run the sandbox bank alone
   node dist/main.js sandbox --renew [--new-ca]      write a new client certificate by the same CA, or by a new one, and exit
   node dist/main.js probe [--ready] [--wait SECONDS]
@@ -18,6 +20,8 @@ const HELP = `accounts-gateway ${BUILD}
   --fresh     renew all certificates and credentials of the sandbox bank
   --json      print the report as one JSON object
   --offline   check settings and certificate only
+  --replay FILE
+              let the sandbox bank (sandbox, serve --sandbox) serve a recording of doctor --record
   --ready     call /health/ready instead of /health/live
   --wait      retry for this many seconds
 
@@ -38,15 +42,18 @@ const OPTIONS = {
   offline: FLAG,
   ready: FLAG,
   wait: { type: 'string' },
+  record: { type: 'string' },
+  compare: { type: 'string' },
+  replay: { type: 'string' },
   version: FLAG,
   help: { ...FLAG, short: 'h' },
 } as const;
 
 /** The options of each command. */
 const OPTIONS_OF: Readonly<Record<string, readonly string[]>> = {
-  serve: ['sandbox', 'fresh'],
-  doctor: ['sandbox', 'json', 'offline'],
-  sandbox: ['fresh', 'renew', 'new-ca'],
+  serve: ['sandbox', 'fresh', 'replay'],
+  doctor: ['sandbox', 'json', 'offline', 'record', 'compare'],
+  sandbox: ['fresh', 'renew', 'new-ca', 'replay'],
   probe: ['ready', 'wait'],
 };
 
@@ -71,6 +78,10 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
   const command = positionals.join(' ') || 'serve';
   const ignored = Object.entries(values).find(([name, isSet]) => isSet && !OPTIONS_OF[command]?.includes(name));
   if (OPTIONS_OF[command] && ignored) return usage(`${command} has no option --${ignored[0]}`);
+  if (values.replay && command === 'serve' && !values.sandbox) return usage('--replay needs --sandbox');
+  if ((values.record ?? values.compare) && (values.offline || (values.record && values.compare))) {
+    return usage('--record, --compare and --offline exclude each other');
+  }
   if (values['new-ca'] && !values.renew) return usage('--new-ca needs --renew');
   if (values.wait !== undefined && !/^\d{1,5}$/.test(values.wait))
     return usage('--wait needs whole seconds, such as 60');

@@ -1,16 +1,28 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { Clock } from '../time/clock.js';
 import { examine, toExitCode } from '../operations/doctor/examine.js';
 import { printStep, printVerdict } from '../operations/doctor/print-report.js';
+import { compareForms } from '../operations/doctor/record/compare-forms.js';
+import type { Recorder } from '../operations/doctor/record/recorder.js';
+import { readRecording, RecordingUnusable, type Recording } from '../sandbox/replay/read-recording.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import { loadSettings } from '../config/load-settings.js';
 import { VERSION } from '../config/version.js';
 import { startEmbeddedSandbox } from './embedded-sandbox.js';
+import { EXIT } from './exit.js';
 
 interface DoctorOptions {
   readonly json: boolean;
   readonly offline: boolean;
   readonly sandbox: boolean;
+  /** The file to write a recording to. */
+  readonly record?: string | undefined;
+  /** The recording to compare the bank with. */
+  readonly compare?: string | undefined;
 }
+
+/** The exit code of a comparison that found differences. */
+const DIFFERENT = 9;
 
 /** Finds out why the bank is unreachable, and reports it. Returns an exit code of docs/troubleshooting.md. */
 export async function doctor(process: NodeJS.Process, options: DoctorOptions): Promise<number> {
@@ -20,6 +32,19 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
   // a reader may leave in the middle, as `head` does
   process.stdout.on('error', () => undefined);
   const print = (text: string) => void (json || process.stdout.write(text));
+  let recorded: { readonly recorder: Recorder; readonly names: readonly string[] } | null = null;
+  let compared: Recording | null = null;
+  try {
+    if (options.record) writeFileSync(toDraft(options.record), '', { mode: 0o600, flag: 'w' });
+    if (options.compare) compared = readRecording(options.compare);
+  } catch (error) {
+    const why =
+      error instanceof RecordingUnusable
+        ? error.message
+        : `${options.record} cannot be written (${(error as NodeJS.ErrnoException).code}).`;
+    process.stderr.write(`accounts-gateway doctor: ${why}\n`);
+    return EXIT.settings;
+  }
   print(`accounts-gateway ${VERSION} doctor (${mode}${offline ? ', offline' : ''})\n\n`);
   try {
     const report = await examine({
@@ -37,11 +62,38 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
       },
       onStep: (step) => print(printStep(step)),
       onWait: (reason) => print(`  ${reason}\n`),
+      ...((options.record ?? options.compare) && {
+        onRecorder: (recorder: Recorder, names: readonly string[]) => (recorded = { recorder, names }),
+      }),
     });
-    if (json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+    const { recorder, names = [] } = (recorded as { recorder: Recorder; names: readonly string[] } | null) ?? {};
+    const differences =
+      compared && recorder ? compareForms(compared.exchanges, recorder.mask(names, new Date()).exchanges) : null;
+    if (json) process.stdout.write(`${JSON.stringify({ ...report, ...(differences && { differences }) }, null, 2)}\n`);
     print(printVerdict(report, VERSION, new Date(), offline));
-    return toExitCode(report);
+    if (options.record && recorder) print(write(options.record, recorder, names, process.stdout.isTTY === true));
+    const exitCode = toExitCode(report);
+    // a bank that has always failed in this way is the same
+    if (differences === null || (exitCode !== 0 && exitCode < 7)) return exitCode;
+    const found = differences.map((difference) => `  ${difference}\n`).join('');
+    print(`\n${differences.length} differences in form from ${options.compare}\n${found}`);
+    return differences.length === 0 ? EXIT.stopped : DIFFERENT;
   } finally {
+    if (options.record) rmSync(toDraft(options.record), { force: true });
     await (sandbox as Sandbox | null)?.close();
   }
+}
+
+const toDraft = (file: string) => `${file}.${process.pid}`;
+
+/** Writes the recording. Returns what to print: values before and after on a terminal only, since the report is for a ticket. */
+function write(file: string, recorder: Recorder, names: readonly string[], onTerminal: boolean): string {
+  const { text, exchanges, maskedValues, samples } = recorder.mask(names, new Date());
+  writeFileSync(toDraft(file), text, { mode: 0o600 });
+  renameSync(toDraft(file), file);
+  const shown = onTerminal
+    ? samples.map(([before, after]) => `  ${before}  →  ${after}\n`.replaceAll(/[^\P{Cc}\n]/gu, '?'))
+    : [];
+  const intro = shown.length > 0 ? 'Five of them, not for the ticket:\n' : '';
+  return `\nRecorded ${exchanges.length} calls in ${file} (mode 600). ${maskedValues} values were masked. ${intro}\n${shown.join('')}`;
 }

@@ -9,7 +9,12 @@ import { listenForStop } from './listen-for-stop.js';
 /** Runs the sandbox bank alone until a signal to stop; with `renew` only renews its client certificate. Returns the exit code. */
 export async function runSandbox(
   process: NodeJS.Process,
-  options: { readonly fresh: boolean; readonly renew: boolean; readonly newCa: boolean },
+  options: {
+    readonly fresh: boolean;
+    readonly renew: boolean;
+    readonly newCa: boolean;
+    readonly replay?: string | undefined;
+  },
 ): Promise<number> {
   let sandbox: Sandbox;
   try {
@@ -23,7 +28,7 @@ export async function runSandbox(
       process.stdout.write(`A new client certificate is in ${directory}/client.pfx\n${isRenewed ? '' : all}`);
       return EXIT.stopped;
     }
-    sandbox = await startSandbox(settings, options);
+    sandbox = await startSandbox(settings, { fresh: options.fresh, replayFile: options.replay });
   } catch (error) {
     return reportFailedStart({ stderr: process.stderr, logger: null, onTerminal: false }, error);
   }

@@ -25,6 +25,8 @@ const FLUSH_WITHIN_MS = 1000;
 interface ServeOptions {
   readonly sandbox: boolean;
   readonly fresh: boolean;
+  /** A recording that the sandbox serves. */
+  readonly replay?: string | undefined;
 }
 
 /** Serves the internal API until a signal to stop; returns the exit code. Every failed start ends in one clear message. */
@@ -55,7 +57,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     const onReset = () => reload('a switch of the sandbox was turned off');
     const { settings, sandbox } =
       read.BANK_BASE_URL === undefined
-        ? await startEmbeddedSandbox(read, { fresh: options.fresh, onReset })
+        ? await startEmbeddedSandbox(read, { fresh: options.fresh, replayFile: options.replay, onReset })
         : { settings: read, sandbox: null };
     opened.defer(async () => sandbox?.close());
     const created = await createApp({ settings, clock: new Clock(), log, sandbox: sandbox?.control });

@@ -51,6 +51,8 @@ export interface WireAnswer {
   readonly date?: string | undefined;
   /** The WWW-Authenticate header as sent. */
   readonly authenticate?: string | undefined;
+  /** As sent, for the doctor's recording. */
+  readonly headers?: IncomingMessage['headers'];
   readonly body: Buffer;
 }
 
@@ -131,7 +133,7 @@ export class WireClient {
       const { 'www-authenticate': authenticate } = call.headers;
       const body = await readBody(data, encoding, this.maxBytes);
       if (status === 408 && call.isOnKeptConnection) throw unasked();
-      return { status, retryAfter, date, authenticate, body };
+      return { status, retryAfter, date, authenticate, headers: call.headers, body };
     } catch (error) {
       throw call.toFailure(error);
     }

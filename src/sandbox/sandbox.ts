@@ -10,6 +10,8 @@ import { createControlServer } from './control/control-server.js';
 import { SandboxControl } from './control/sandbox-control.js';
 import { createServerCertificate, loadIdentity, renewClientFile } from './identity/identity.js';
 import { toSandboxFiles, type IdentityContent, type SandboxFiles } from './identity/identity-files.js';
+import { readRecording } from './replay/read-recording.js';
+import { Replay } from './replay/replay.js';
 import { ClientRoots } from './identity/client-roots.js';
 import { checkFree, listen, SandboxNotStarted, type Place } from './listen.js';
 import { RequestLog, type SeenRequest } from './state/request-log.js';
@@ -60,6 +62,8 @@ export interface Sandbox {
 export interface SandboxOptions {
   /** Renews its identity even if a valid one is there. */
   readonly fresh?: boolean;
+  /** A recording of `doctor --record` to serve instead of made-up accounts. */
+  readonly replayFile?: string | undefined;
   /** Called when somebody sets all switches back. */
   readonly onReset?: () => void;
   /** Used instead of the one in the directory, even if that one is damaged. */
@@ -83,6 +87,7 @@ export async function startSandbox(settings: SandboxSettings, options: SandboxOp
   const basePlace: Place = { host, port, variable: 'SANDBOX_PORT' };
   const authPlace: Place = { host, port: isOneHost ? 0 : authPort, variable: 'SANDBOX_AUTH_PORT' };
   const controlPlace: Place = { host, port: settings.SANDBOX_CONTROL_PORT, variable: 'SANDBOX_CONTROL_PORT' };
+  const replay = options.replayFile === undefined ? null : loadReplay(options.replayFile);
   // before the identity is touched: a running sandbox may use this directory, and --fresh would replace its files
   await checkFree([basePlace, authPlace, controlPlace]);
   const { identity, isReplaced } = options.identity
@@ -93,8 +98,9 @@ export async function startSandbox(settings: SandboxSettings, options: SandboxOp
     accounts: new AccountBook(seed),
     username: identity.username,
     log: new RequestLog(),
+    replay,
     seed,
-    switches: createSwitches(settings, identity.password),
+    switches: createSwitches(replay ? { ...settings, SANDBOX_ACCOUNTS: replay.count } : settings, identity.password),
     tokens: await AccessTokens.create(),
   };
   const closing = new AbortController();
@@ -135,6 +141,15 @@ export async function startSandbox(settings: SandboxSettings, options: SandboxOp
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** @throws SandboxNotStarted when the file is no recording */
+function loadReplay(file: string): Replay {
+  try {
+    return new Replay(readRecording(file));
+  } catch (cause) {
+    throw new SandboxNotStarted(`--replay: ${(cause as Error).message}`, { cause });
   }
 }
 

@@ -27,15 +27,15 @@ export async function examineWith(
   {
     offline = false,
     clock = new Clock(),
-    onWait,
-  }: { offline?: boolean; clock?: Clock; onWait?: (reason: string) => void } = {},
+    ...listeners
+  }: Partial<Pick<Parameters<typeof examine>[0], 'offline' | 'clock' | 'onWait' | 'onRecorder'>> = {},
 ): Promise<Examination> {
   const printed: string[] = [];
   const report = await examine({
     mode: 'live',
     offline,
     clock,
-    ...(onWait && { onWait }),
+    ...listeners,
     settings: async () => readSettings({ ...PATIENT, ...env }, { sandbox: false }),
     onStep: (step) => void printed.push(printStep(step)),
   });

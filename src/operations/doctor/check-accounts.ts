@@ -27,7 +27,11 @@ class UnreadableList extends Error {
 }
 
 /** Reads the whole list as the gateway does; the next step reports an answer that cannot be read. */
-export async function checkAccounts(call: AuthorizedCall, settings: Settings, findings: Findings): Promise<Listed> {
+export async function checkAccounts(
+  call: Pick<AuthorizedCall, 'get'>,
+  settings: Settings,
+  findings: Findings,
+): Promise<Listed> {
   const { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs } = settings;
   const deadline = AbortSignal.timeout(timeoutMs);
   const requestId = randomUUID();

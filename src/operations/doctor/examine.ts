@@ -9,6 +9,9 @@ import type { Settings } from '../../config/settings.js';
 import { PROBLEMS, remedyOf } from '../../errors/problem-table.js';
 import { Activity } from '../../telemetry/activity.js';
 import type { Clock } from '../../time/clock.js';
+import { namesOf, recordAccounts, recordToken } from './record-bank.js';
+import type { Probe } from './probe-connection.js';
+import { Recorder } from './record/recorder.js';
 import { checkAccounts, checkShape } from './check-accounts.js';
 import { checkDns, checkRoute, checkTls } from './check-connection.js';
 import { explainByOlderTls } from './older-tls.js';
@@ -26,6 +29,8 @@ interface ExamineOptions {
   readonly onStep: (report: StepReport) => void;
   /** Called before the doctor waits, with the reason. */
   readonly onWait?: (reason: string) => void;
+  /** Called with the recorder of the calls to the bank, and with the names that it must not show. Without it nothing is recorded. */
+  readonly onRecorder?: (recorder: Recorder, names: readonly string[]) => void;
 }
 
 /** Output of `--json` (docs/troubleshooting.md). */
@@ -74,7 +79,7 @@ async function examineBank(
   steps: Steps,
   settings: Settings,
   material: IdentityMaterial,
-  { mode, clock, onWait }: ExamineOptions,
+  { mode, clock, onWait, onRecorder }: ExamineOptions,
 ): Promise<void> {
   const logger = pino({ level: 'silent' });
   const activity = new Activity();
@@ -103,12 +108,27 @@ async function examineBank(
       );
       await delay(waitMs);
     }
+    if (onRecorder) {
+      const recorder = new Recorder(egress);
+      recorder.tls = Object.fromEntries(probes.map(([name, { tls }]) => [name, tls]));
+      onRecorder(recorder, [...namesOf(settings, material), ...probes.flatMap(([, { tls }]) => serverNames(tls))]);
+      const token = await run('token', (findings) => recordToken(recorder, settings, material, clock, findings));
+      const listed = await run('accounts', (findings) => recordAccounts(recorder, token, settings, findings));
+      await steps.run('shape', (findings) => checkShape(listed, findings));
+      return;
+    }
     await run('token', (findings) => checkToken(identity, findings));
     const listed = await run('accounts', (findings) => checkAccounts(call, settings, findings));
     await steps.run('shape', (findings) => checkShape(listed, findings));
   } finally {
     identity.egress.retire();
   }
+}
+
+/** What the certificates of the bank's servers call it. */
+function serverNames({ serverChain }: Probe['tls']): string[] {
+  const chain = (Array.isArray(serverChain) ? serverChain : []) as Record<string, string>[];
+  return chain.map(({ subject = '', names = '' }) => `${subject} ${names}`.replaceAll(/\b(CN|O|OU|C|DNS)\b/g, ' '));
 }
 
 async function checkToken({ tokens, egress }: BankIdentity, findings: Findings): Promise<void> {

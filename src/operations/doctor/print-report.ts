@@ -32,7 +32,8 @@ export function printVerdict(report: DoctorReport, version: string, at: Date, of
 
 /** A row for each value, however deep: `bank.serverChain.0.subject`. */
 function toRows(facts: object, prefix = ''): [string, string][] {
-  return Object.entries(facts).flatMap(([name, value]: [string, unknown]): [string, string][] =>
+  const known = Object.entries(facts).filter(([, value]) => value !== undefined);
+  return known.flatMap(([name, value]: [string, unknown]): [string, string][] =>
     typeof value === 'object' && value !== null ? toRows(value, `${prefix}${name}.`) : [[prefix + name, String(value)]],
   );
 }

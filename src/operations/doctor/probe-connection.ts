@@ -1,4 +1,4 @@
-import type { X509Certificate } from 'node:crypto';
+import { hash, type X509Certificate } from 'node:crypto';
 import { request as openRequest } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import type { BankAgent } from '../../egress/agents.js';
@@ -81,6 +81,7 @@ function toChain(leaf: X509Certificate | undefined) {
     chain.push({
       subject: toLine(next.subject),
       issuer: toLine(next.issuer),
+      subjectKey: hash('sha256', next.publicKey.export({ type: 'spki', format: 'der' })),
       validFrom: next.validFromDate.toISOString(),
       validTo: next.validToDate.toISOString(),
       names: toLine(next.subjectAltName),

@@ -6,6 +6,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Header names of a recording, with the values that it has: they are sent instead of ours. */
+  readonly recorded?: Readonly<Record<string, string | null>>;
   /** Id of the token that was issued or used, for the request log. */
   readonly tokenNumber?: number | null;
 }

@@ -9,6 +9,8 @@ export async function authorize(call: BankCall, bank: BankState): Promise<Answer
   if (refused) return refused;
   const lifetime = bank.switches.values.tokenLifetimeSeconds;
   const { token, number } = await bank.tokens.issue(call.thumbprint ?? '', bank.username, lifetime);
+  const replayed = bank.replay?.token(token, lifetime);
+  if (replayed) return { ...replayed, tokenNumber: number };
   const body = JSON.stringify({ access_token: token, expires_in: String(lifetime), token_type: 'Bearer' });
   return { ...ok(body, { 'cache-control': 'no-store' }), tokenNumber: number };
 }

@@ -14,7 +14,7 @@ export async function listAccounts(call: BankCall, bank: BankState): Promise<Ans
   return { ...answer, tokenNumber: check.number };
 }
 
-function list(call: BankCall, { accounts, switches }: BankState): Answer {
+function list(call: BankCall, { accounts, replay, switches }: BankState): Answer {
   if (!acceptsJson(call.headers.accept)) return problem(406, 'Accept must name application/json.');
   if (call.hasBody) return problem(400, 'The request must not have a body.');
   if (!switches.values.grantAccess) return problem(404, 'The user has no access to accounts.');
@@ -22,6 +22,8 @@ function list(call: BankCall, { accounts, switches }: BankState): Answer {
   if (!result.isValid) return validationProblem(result.errors);
   const { number, size } = result.paging;
   const rowCount = switches.values.accounts;
+  const replayed = replay?.page(number, size, rowCount);
+  if (replayed) return replayed;
   const page = accounts.page(number, size, rowCount, switches.movingSeconds());
   const pageInfo = JSON.stringify({ currentPage: number, pageSize: size, rowCount });
   return ok(`{"result":[${page}],"pageInfo":${pageInfo}}`);

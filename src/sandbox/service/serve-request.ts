@@ -10,6 +10,7 @@ import type { BankState } from '../state/bank-state.js';
 import { listAccounts } from './list-accounts.js';
 import { resetConnection, sendTruncated, toFaultAnswer } from './misbehave.js';
 import { parsePaging } from './paging.js';
+import { sendRecorded } from './send-recorded.js';
 
 const PATHS: ReadonlyMap<string, Endpoint> = new Map([
   ['/api/v1/authorizations/authorize', 'authorize'],
@@ -60,14 +61,16 @@ async function answerTo(endpoint: Endpoint | null, call: BankCall, bank: BankSta
   return problem(404, 'There is nothing at this address.');
 }
 
-function send(response: ServerResponse, { status, headers, body }: Answer): void {
+function send(response: ServerResponse, answer: Answer): void {
+  const { status, headers, body, recorded } = answer;
+  if (recorded) return sendRecorded(response, answer, recorded);
   const content = Buffer.from(body);
   response.writeHead(status, { ...headers, 'content-length': content.length }).end(content);
 }
 
 function withRequestId(answer: Answer, call: BankCall): Answer {
   const id = call.headers['x-request-id'];
-  if (typeof id !== 'string' || !/^[\w.-]{1,128}$/.test(id)) return answer;
+  if (answer.recorded || typeof id !== 'string' || !/^[\w.-]{1,128}$/.test(id)) return answer;
   return { ...answer, headers: { ...answer.headers, 'x-request-id': id } };
 }
 

@@ -1,6 +1,7 @@
 import type { AccessTokens } from './access-tokens.js';
 import type { AccountBook } from '../accounts/account-book.js';
 import type { RequestLog } from './request-log.js';
+import type { Replay } from '../replay/replay.js';
 import type { Switches } from './switches.js';
 
 /** The state that the two endpoints and the control port share. */
@@ -8,6 +9,8 @@ export interface BankState {
   readonly accounts: AccountBook;
   readonly username: string;
   readonly log: RequestLog;
+  /** Null for made-up accounts. */
+  readonly replay: Replay | null;
   readonly seed: number;
   readonly switches: Switches;
   readonly tokens: AccessTokens;

@@ -1,0 +1,121 @@
+import { ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS } from '../../../list/account-fields.js';
+import { hasManyDigits } from '../../../errors/many-digits.js';
+import type { Mask } from './mask.js';
+
+/** Keys of the bank's documents, which are no data (docs/bank.md). */
+const KNOWN_KEYS = new Set([
+  ...[ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS].flatMap((fields) => Object.keys(fields)),
+  ...'result pageInfo currentPage pageSize rowCount totalPages links access_token expires_in token_type scope error'.split(
+    ' ',
+  ),
+  ...'error_description type title status detail instance traceId errors errorCode errorDescription'.split(' '),
+]);
+/** Numbers of the envelope: without them no page can be served again. */
+const NUMBERS = new Map([
+  ...['currentPage', 'pageSize', 'rowCount', 'totalPages', 'expires_in'].map((key) => [key, /^\d{1,9}$/] as const),
+  ['status', /^[45]\d\d$/] as const,
+]);
+/** Open lists. */
+const WORDS = new Set(['status', 'type', 'protectionType']);
+const WORD = /^[A-Za-z]{1,40}$/;
+/** Lists of codes, with their form. */
+const CODES = new Map([
+  ['currency', /^[A-Z]{3,4}$/],
+  ['country', /^[A-Z]{2}$/],
+  ['token_type', /^bearer$/i],
+  ['expires_in', /^\d{1,6}$/],
+]);
+/** Words that are in the documents stay, wherever else they occur. */
+const KNOWN_WORDS = new Set(['Active', 'Closed', 'None', 'ClientMoney', 'SafeGuarded', 'CurrentBalance']);
+const PLAIN_KEY = /^[a-z_][A-Za-z0-9_]{0,39}$/;
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[{}[\],:]|true|false|null|\s+/gy;
+
+/**
+ * A body, masked: JSON with its keys, its order and its spaces, anything else as one text.
+ * @param values the words of all values of the recording in lower case, from `wordsOf`: a key or a word that is one is data
+ */
+export function maskBody(body: string, mask: Mask, values: ReadonlySet<string>): string {
+  if (body.startsWith('\ufeff')) return `\ufeff${maskBody(body.slice(1), mask, values)}`;
+  if (!isJson(body)) return mask.text(body);
+  const isData = (word: string) => values.has(word.toLowerCase()) && !KNOWN_WORDS.has(word);
+  return walk(body, {
+    key: (key) =>
+      KNOWN_KEYS.has(key) || (PLAIN_KEY.test(key) && !hasManyDigits(key) && !isData(key)) ? key : `*${mask.text(key)}`,
+    text: (value, key) =>
+      CODES.get(key)?.test(value) || (WORDS.has(key) && WORD.test(value) && !isData(value)) ? value : mask.text(value),
+    number: (value, key) => (NUMBERS.get(key)?.test(value) ? value : mask.number(value)),
+  });
+}
+
+/** The words of all texts of a body that are no words of an open list, in lower case. */
+export function wordsOf(body: string): Set<string> {
+  const words = new Set<string>();
+  const add = (text: string) => {
+    for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) words.add(word);
+  };
+  if (!isJson(body)) {
+    if (body.startsWith('\ufeff')) return wordsOf(body.slice(1));
+    add(body);
+    return words;
+  }
+  walk(body, {
+    key: (key) => key,
+    text: (value, key) => {
+      if (!CODES.has(key) && !(WORDS.has(key) && WORD.test(value))) add(value);
+      return value;
+    },
+    number: (value) => value,
+  });
+  return words;
+}
+
+interface Visitor {
+  key(key: string): string;
+  /** @param key of the object, or of the list, that has the value; "" at the top */
+  text(value: string, key: string): string;
+  number(value: string, key: string): string;
+}
+
+/** The JSON text with each key, text and number replaced. */
+function walk(json: string, visitor: Visitor): string {
+  const parts: string[] = [];
+  /** Keys of the open objects and lists, and whether it is an object whose next text is a key. */
+  const open: { readonly isObject: boolean; key: string; isKeyNext: boolean }[] = [];
+  for (const [token] of json.matchAll(TOKEN)) {
+    const inner = open.at(-1);
+    if (token === '{' || token === '[') {
+      open.push({ isObject: token === '{', key: token === '[' ? (inner?.key ?? '') : '', isKeyNext: token === '{' });
+    } else if (token === '}' || token === ']') {
+      open.pop();
+    } else if (token === ',' && inner?.isObject) {
+      inner.isKeyNext = true;
+    } else if (token.startsWith('"')) {
+      const text = JSON.parse(token) as string;
+      if (inner?.isKeyNext) {
+        inner.key = text;
+        inner.isKeyNext = false;
+        parts.push(JSON.stringify(visitor.key(text)));
+      } else {
+        parts.push(JSON.stringify(visitor.text(text, inner?.key ?? '')));
+      }
+      continue;
+    } else if (/^[-\d]/.test(token)) {
+      parts.push(visitor.number(token, inner?.key ?? ''));
+      continue;
+    }
+    parts.push(token);
+  }
+  return parts.join('');
+}
+
+/** An object or a list: a bare text or number of a broken service is no document. */
+function isJson(body: string): boolean {
+  if (!/^\s*[[{]/.test(body)) return false;
+  try {
+    JSON.parse(body);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,56 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { hasManyDigits } from '../../../errors/many-digits.js';
+import type { Mask } from './mask.js';
+
+/** They belong to a connection. */
+const OF_THE_HOP = new Set(['connection', 'keep-alive', 'proxy-connection']);
+
+const DATE =
+  /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d GMT$/;
+/** The values that matter, each in the forms that name nobody. */
+const VALUES = new Map([
+  [
+    'content-type',
+    /^(application\/(json|problem\+json|xml|octet-stream)|text\/(html|plain|xml))(; ?charset=(utf-8|iso-8859-1|us-ascii))?$/i,
+  ],
+  ['content-encoding', /^(gzip|deflate|br|zstd|identity)$/],
+  ['transfer-encoding', /^chunked$/],
+  ['date', DATE],
+  ['retry-after', /^\d{1,6}$/],
+  [
+    'cache-control',
+    /^((no-cache|no-store|no-transform|private|public|must-revalidate|proxy-revalidate|(s-maxage|max-age)=\d{1,9})(, ?|$))+$/,
+  ],
+  ['age', /^\d{1,9}$/],
+  [
+    'server',
+    /^(nginx|openresty|Apache|Microsoft-IIS|Microsoft-HTTPAPI|Kestrel|envoy|istio-envoy|HAProxy|Varnish|cloudflare|AkamaiGHost|awselb|Jetty)(\/[\d.]{1,12})?$/i,
+  ],
+]);
+
+/** Names that many servers send. */
+const KNOWN_NAMES = new Set(
+  (
+    'accept-ranges allow alt-svc content-language content-length content-security-policy etag expires last-modified location pragma ' +
+    'referrer-policy request-context set-cookie strict-transport-security traceparent vary via www-authenticate x-cache ' +
+    'x-content-type-options x-correlation-id x-frame-options x-powered-by x-request-id x-xss-protection api-supported-versions'
+  ).split(' '),
+);
+
+/** Header names with the values that matter; null for every other value. A name that has a word of the data is masked. */
+export function maskHeaders(
+  headers: IncomingHttpHeaders,
+  mask: Mask,
+  values: ReadonlySet<string>,
+): Record<string, string | null> {
+  const shown = Object.entries(headers).flatMap(([name, value]) => {
+    if (OF_THE_HOP.has(name)) return [];
+    const isPlain = /^[a-z0-9-]{1,40}$/.test(name) && !hasManyDigits(name);
+    const isKnown = VALUES.has(name) || KNOWN_NAMES.has(name);
+    const isData = !isKnown && name.split('-').some((part) => part.length > 2 && values.has(part));
+    const text = Array.isArray(value) ? value.join(', ') : value;
+    const kept = text !== undefined && VALUES.get(name)?.test(text) ? text : null;
+    return [[isPlain && !isData ? name : `*${mask.text(name)}`, kept] as const];
+  });
+  return Object.fromEntries(shown);
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals';
+import { isValidIBAN } from 'ibantools';
+import { maskBody, wordsOf } from './mask-body.js';
+import { Mask } from './mask.js';
+
+const shapeOf = (text: string) =>
+  text
+    .replaceAll(/\p{Lu}/gu, 'A')
+    .replaceAll(/\p{Ll}/gu, 'a')
+    .replaceAll(/\p{Lo}/gu, 'o')
+    .replaceAll(/\p{Nd}/gu, '9');
+
+describe('Mask', () => {
+  it.each(['Müller & Söhne GmbH', '東京サンプル株式会社', 'Ελλάδα "κύριος" حساب', '0012345678', 'A', 'HRB 4471', '٣٤'])(
+    'replaces each letter and digit of %s by another of its kind, the same for the same value, another for another key',
+    (value) => {
+      const mask = new Mask();
+      const masked = mask.text(value);
+      expect(shapeOf(masked)).toBe(shapeOf(value));
+      const [before, after] = [Array.from(value), Array.from(masked)];
+      for (const [index, character] of after.entries()) {
+        if (/[\p{L}\p{Nd}]/u.test(character)) expect(character).not.toBe(before[index]);
+      }
+      expect(mask.text(value)).toBe(masked);
+      if (value.length > 5) expect(new Mask().text(value)).not.toBe(masked);
+    },
+  );
+
+  it.each([
+    'LU060408592157516019',
+    'DE89370400440532013000',
+    'FR1420041010050500013M02606',
+    'GB29NWBK60161331926819',
+    'NO9386011117947',
+    'BE68539007547034',
+    'ES9121000418450200051332',
+    'IT60X0542811101000000123456',
+    'PL61109010140000071219812874',
+  ])('an IBAN stays a valid one of its country: %s, also inside a text and with spaces', (iban) => {
+    const mask = new Mask();
+    const masked = mask.text(iban);
+    expect(masked).not.toBe(iban);
+    expect(masked.slice(0, 2)).toBe(iban.slice(0, 2));
+    expect(isValidIBAN(masked)).toBe(true);
+    const spaced = iban.replaceAll(/(.{4})(?=.)/g, '$1 ');
+    const text = mask.text(`To ${spaced} is the account, ${iban.toLowerCase()}`);
+    expect(text).toContain(masked.replaceAll(/(.{4})(?=.)/g, '$1 '));
+    expect(text).toContain(masked.toLowerCase());
+  });
+
+  it.each([
+    ['2026-11-20T14:03:22.5+02:00', /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d\+02:00$/],
+    ['2021-06-30T00:00:00+00:00', /^20\d\d-\d\d-\d\dT00:00:00\+00:00$/],
+    ['2025-07-08', /^20\d\d-\d\d-\d\d$/],
+    ['0001-01-01T00:00:00', /^0001-01-01T00:00:00$/],
+  ])('a date keeps its form and stays a date: %s', (value, form) => {
+    const masked = new Mask().text(value);
+    expect(masked).toMatch(form);
+    expect(Date.parse(masked)).not.toBeNaN();
+  });
+
+  it.each(['19435.50', '-0.01', '12345678901234567.89', '1.5E3', '7', '100', '-2500000.00', '1'])(
+    'a number keeps sign, digits before and after the point, and exponent: %s',
+    (value) => {
+      for (let times = 0; times < 20; times++) {
+        const masked = new Mask().number(value);
+        expect(masked.replaceAll(/\d(?!\d*$)|\d/g, '9')).toBe(value.replaceAll(/\d/g, '9'));
+        expect(masked).not.toBe(value);
+        expect(() => JSON.parse(masked) as unknown).not.toThrow();
+      }
+    },
+  );
+  it('a zero stays a zero', () => expect(new Mask().number('0.00')).toBe('0.00'));
+});
+
+describe('maskBody', () => {
+  const mask = (body: string) => maskBody(body, new Mask(), wordsOf(body));
+
+  it('keeps keys, nulls, booleans, spaces, numbers of the envelope and words of open lists, and nothing else', () => {
+    const body =
+      '{ "result": [{"status":"Frozen","currency":"EUR","friendlyName":"Payroll","isVip":true,"limit":null}],\n "pageInfo":{"currentPage":1,"pageSize":50,"rowCount":120} }';
+    const masked = mask(body);
+    expect(masked).not.toContain('Payroll');
+    expect(masked.replace(/"friendlyName":"[A-Z][a-z]{6}"/, '"friendlyName":"Payroll"')).toBe(body);
+  });
+
+  it('masks keys and words that are data: an IBAN, a name, digits, what occurs as a value', () => {
+    const masked = mask(
+      '{"result":[{"friendlyName":"nordlys handel","nordlys":1,"LU060408592157516019":2,"Nordlys":3,"n12345":4,"status":"Nordlys"}]}',
+    );
+    expect(masked).not.toMatch(/nordlys|LU060408592157516019|12345/i);
+  });
+
+  it.each(['<html>Nordlys</html>', '{"result":[{"friendlyName":"Nordlys', '"Nordlys"', '\ufeff{"a":"Nordlys"}', ''])(
+    'masks what is no document as a text: %j',
+    (body) => {
+      expect(mask(body)).not.toContain('Nordlys');
+      expect(mask(body)).toHaveLength(body.length);
+    },
+  );
+});

@@ -1,0 +1,156 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { countrySpecs, isValidIBAN } from 'ibantools';
+
+const IBAN_START = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}/g;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** ISO 8601, as far as its parts go. */
+const DATE =
+  /^(\d{4})-(\d{2})-(\d{2})(?:([T ])(\d{2}):(\d{2})(?::(\d{2})(?:([.,])(\d+))?)?)?( ?(?:Z|[+-]\d{2}:?\d{2}))?$/i;
+/** National check digits are met by trying: no country has more than two of two digits each. */
+const MAX_TRIES = 30_000;
+
+/** Characters of one kind within a Unicode block of 128, which a character is replaced by one of. */
+const blocks = new Map<string, string[]>();
+const KINDS = [/\p{Nd}/u, /\p{Lu}/u, /\p{Ll}/u, /\p{L}/u];
+
+/**
+ * Replaces values by others of the same shape: a digit by a digit, a letter by one of its case, an IBAN by a valid one of its
+ * country, a date by a date of its form. Equal values stay equal, under one key that is never kept.
+ */
+export class Mask {
+  readonly #key = randomBytes(32);
+  readonly #texts = new Map<string, string>();
+  readonly #numbers = new Map<string, string>();
+
+  /** Number of values that were replaced. */
+  get count(): number {
+    return this.#texts.size + this.#numbers.size;
+  }
+
+  /** Up to five values, before and after, for the terminal only. */
+  get samples(): readonly (readonly [string, string])[] {
+    return [...this.#texts].filter(([before]) => before.length > 5).slice(0, 5);
+  }
+
+  text(value: string): string {
+    return this.#once(this.#texts, value, () => {
+      const date = DATE.exec(value);
+      if (date) return this.#date(value, date);
+      if (UUID.test(value)) return this.#shape(value, /[a-f]/i, 'abcdef');
+      // an IBAN inside a text is the same one as elsewhere
+      const parts: string[] = [];
+      let end = 0;
+      for (const { index } of value.matchAll(IBAN_START)) {
+        const written = ibanAt(value, index);
+        if (written === null || index < end) continue;
+        parts.push(this.#shape(value.slice(end, index)), this.#iban(written));
+        end = index + written.length;
+      }
+      return parts.join('') + this.#shape(value.slice(end));
+    });
+  }
+
+  /** A number as JSON has it: sign, number of digits before and after the point, and exponent stay; so does a zero. */
+  number(value: string): string {
+    const [, sign = '', whole = '', fraction = '', exponent = ''] = /^(-?)(\d+)(\.\d+)?(.*)$/s.exec(value) ?? [];
+    if (/^[0.]*$/.test(whole + fraction)) return value;
+    return this.#once(this.#numbers, value, () => {
+      const digits = this.#shape(whole + fraction);
+      const first = whole === '0' ? '0' : digits.startsWith('0') ? (whole.startsWith('1') ? '2' : '1') : digits[0];
+      return sign + first + digits.slice(1) + exponent;
+    });
+  }
+
+  #once(done: Map<string, string>, value: string, mask: () => string): string {
+    const known = done.get(value);
+    if (known !== undefined) return known;
+    const masked = mask();
+    if (masked !== value) done.set(value, masked);
+    return masked;
+  }
+
+  /** Random numbers that depend on the key and the value only. */
+  *#random(value: string): Generator<number, never> {
+    for (let block = 0; ; block++) {
+      const bytes = createHmac('sha256', this.#key).update(`${block} ${value}`).digest();
+      for (let at = 0; at < bytes.length; at += 4) yield bytes.readUInt32LE(at);
+    }
+  }
+
+  /** No character that is replaced stays the same. @param among letters that are replaced by one of `alphabet` */
+  #shape(value: string, among?: RegExp, alphabet = ''): string {
+    const random = this.#random(value);
+    return Array.from(value, (character) => {
+      const isUpper = character !== character.toLowerCase();
+      const choices = among?.test(character)
+        ? Array.from(isUpper ? alphabet.toUpperCase() : alphabet)
+        : choicesFor(character);
+      const others = choices.filter((each) => each !== character);
+      return others[random.next().value % others.length] ?? character;
+    }).join('');
+  }
+
+  #iban(written: string): string {
+    const plain = written.replaceAll(' ', '').toUpperCase();
+    const masked = this.#once(this.#texts, plain, () => this.#otherIban(plain));
+    let at = 0;
+    return Array.from(written, (character) => {
+      if (character === ' ') return ' ';
+      const next = masked[at++] ?? '';
+      return character === character.toLowerCase() ? next.toLowerCase() : next;
+    }).join('');
+  }
+
+  #otherIban(plain: string): string {
+    const country = plain.slice(0, 2);
+    let candidate = plain;
+    for (let times = 0; times < MAX_TRIES; times++) {
+      const account = this.#shape(`${times} ${plain.slice(4)}`).slice(`${times} `.length);
+      candidate = country + checkDigits(country, account) + account;
+      if (isValidIBAN(candidate)) break;
+    }
+    return candidate;
+  }
+
+  /** A valid date of the same form. Midnight stays midnight; a year before 1900 stands for "no date", and stays. */
+  #date(value: string, [, year = '', ...parts]: RegExpExecArray): string {
+    if (Number(year) < 1900) return value;
+    const random = this.#random(value);
+    const two = (from: number, to: number) => String(from + (random.next().value % (to - from + 1))).padStart(2, '0');
+    const [, , between = '', hour, minute, second, point = '', fraction, zone = ''] = parts;
+    const day = `20${two(0, 29)}-${two(1, 12)}-${two(1, 28)}`;
+    if (hour === undefined) return day === value ? this.#shape(value) : day + zone;
+    const isMidnight = /^[0:.]*$/.test([hour, minute, second, fraction].join(''));
+    const keep = (part: string | undefined, most: number) => (isMidnight ? part : two(0, most));
+    const seconds = second === undefined ? '' : `:${keep(second, 59)}`;
+    const rest = fraction === undefined ? '' : point + (isMidnight ? fraction : this.#shape(fraction));
+    return `${day}${between}${keep(hour, 23)}:${keep(minute, 59)}${seconds}${rest}${zone}`;
+  }
+}
+
+/** The IBAN that begins there, as it is written; null for a text that only looks like one. */
+function ibanAt(value: string, index: number): string | null {
+  const length = countrySpecs[value.slice(index, index + 2).toUpperCase()]?.chars ?? 0;
+  const found = new RegExp(`^(?: ?[A-Za-z0-9]){${length || 99}}(?![A-Za-z0-9])`).exec(value.slice(index, index + 70));
+  return found && isValidIBAN(found[0].replaceAll(' ', '').toUpperCase()) ? found[0] : null;
+}
+
+function choicesFor(character: string): string[] {
+  const kind = KINDS.findIndex((each) => each.test(character));
+  if (kind < 0) return [];
+  const code = character.codePointAt(0) ?? 0;
+  const start = code & ~127;
+  const key = `${kind} ${start}`;
+  const known = blocks.get(key);
+  if (known) return known;
+  const all = Array.from({ length: 128 }, (_, index) => String.fromCodePoint(start + index));
+  const found = all.filter((each) => KINDS.findIndex((one) => one.test(each)) === kind);
+  blocks.set(key, found);
+  return found;
+}
+
+/** ISO 13616: 98 − the number modulo 97. */
+function checkDigits(country: string, account: string): string {
+  const digits = Array.from(`${account}${country}00`, (character) => parseInt(character, 36)).join('');
+  return String(98n - (BigInt(digits) % 97n)).padStart(2, '0');
+}

@@ -1,0 +1,91 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+const MAX_FILE_BYTES = 256 * 1024 * 1024;
+/** One refresh asks for at most 2000 pages. */
+const MAX_LINES = 2100;
+
+/** The first line of a recording. */
+const factsSchema = z.object({
+  recording: z.literal(1),
+  at: z.string().max(40),
+  version: z.string().max(40),
+  httpVersion: z.string().max(10),
+  tls: z.record(
+    z.string().max(20),
+    z.object({
+      version: z.string().max(20),
+      salt: z.string().max(64),
+      chain: z
+        .array(z.object({ subjectKey: z.string().max(64), validFrom: z.string().max(40), validTo: z.string().max(40) }))
+        .max(10),
+    }),
+  ),
+});
+
+/** Every other line: one call, and what the bank answered. */
+const exchangeSchema = z.object({
+  kind: z.enum(['token', 'page', 'past-the-end', 'one-row']),
+  path: z.string().max(200),
+  query: z.record(z.string().max(40), z.string().max(40)),
+  status: z.int().min(100).max(599).nullable(),
+  /** The problem code where there was no answer. */
+  failure: z.string().max(60).nullable(),
+  headers: z.record(z.string().max(200), z.string().max(500).nullable()),
+  ms: z.number(),
+  body: z.string(),
+});
+
+export type RecordingFacts = z.output<typeof factsSchema>;
+export type Exchange = z.output<typeof exchangeSchema>;
+export type ExchangeKind = Exchange['kind'];
+
+export interface Recording {
+  readonly facts: RecordingFacts;
+  readonly exchanges: readonly Exchange[];
+}
+
+/** A file is no recording; the message is one line that names it, and never quotes it. */
+export class RecordingUnusable extends Error {
+  override readonly name = 'RecordingUnusable';
+}
+
+/** Reads a recording of `doctor --record`, which may come from anybody. @throws RecordingUnusable */
+export function readRecording(file: string): Recording {
+  const refuse = (why: string) => new RecordingUnusable(`${file} is no recording of the doctor: ${why}.`);
+  const lines = readText(file)
+    .trimEnd()
+    .split('\n', MAX_LINES + 1);
+  if (lines.length > MAX_LINES) throw refuse(`it has more than ${MAX_LINES} lines`);
+  const [first, ...others] = lines.map((line, index) => {
+    try {
+      return JSON.parse(line) as unknown;
+    } catch {
+      throw refuse(`line ${index + 1} is not JSON`);
+    }
+  });
+  const check = <T>(schema: z.ZodType<T>, value: unknown, line: number): T => {
+    const { data, error } = schema.safeParse(value);
+    if (!error) return data;
+    throw refuse(`line ${line}, ${error.issues[0]?.path.join('.') || 'the whole of it'}: unexpected form`);
+  };
+  const facts = check(factsSchema, first, 1);
+  return { facts, exchanges: others.map((value, index) => check(exchangeSchema, value, index + 2)) };
+}
+
+/** @throws RecordingUnusable for what is no regular file, or too large */
+function readText(file: string): string {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw new RecordingUnusable(`${file} is not a regular file.`);
+    if (stat.size > MAX_FILE_BYTES) throw new RecordingUnusable(`${file} is larger than ${MAX_FILE_BYTES} bytes.`);
+    return readFileSync(descriptor, 'utf8');
+  } catch (error) {
+    if (error instanceof RecordingUnusable) throw error;
+    throw new RecordingUnusable(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}

@@ -1,0 +1,108 @@
+import type { Exchange, Recording } from './read-recording.js';
+
+/** An answer to send with the headers of the recording. */
+interface ReplayedAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly recorded: Readonly<Record<string, string | null>>;
+}
+
+/** A body that has accounts: the text before their list, each account, the text after it. */
+interface Page {
+  readonly before: string;
+  readonly accounts: readonly string[];
+  readonly after: string;
+}
+
+/** Serves a recording: its accounts, envelope, header forms and page behaviour. */
+export class Replay {
+  readonly #token: Exchange | undefined;
+  readonly #pastTheEnd: Exchange | undefined;
+  readonly #pages = new Map<string, Exchange>();
+  readonly #first: Exchange | undefined;
+  readonly #form: Page | null;
+  readonly #accounts: string[] = [];
+
+  constructor({ exchanges }: Recording) {
+    const answered = exchanges.filter(({ status }) => status !== null);
+    this.#token = answered.find(({ kind }) => kind === 'token');
+    this.#pastTheEnd = answered.find(({ kind }) => kind === 'past-the-end');
+    for (const exchange of answered) {
+      const { PageNumber: number, PageSize: size } = exchange.query;
+      if (number && size && !this.#pages.has(`${number} ${size}`)) this.#pages.set(`${number} ${size}`, exchange);
+    }
+    const pages = answered.filter(({ kind }) => kind === 'page');
+    this.#first = pages[0];
+    // the last pass began with the last page 1
+    const begin = pages.findLastIndex(({ query, status }) => query['PageNumber'] === '1' && status === 200);
+    const pass = pages.slice(Math.max(0, begin)).toSorted((a, b) => numberOf(a) - numberOf(b));
+    for (const { body } of pass) this.#accounts.push(...(toPage(body)?.accounts ?? []));
+    this.#form = toPage(pass[0]?.body ?? '');
+  }
+
+  get count(): number {
+    return this.#accounts.length;
+  }
+
+  /** The recorded answer of the token endpoint, with a token that the sandbox issued. */
+  token(token: string, lifetimeSeconds: number): ReplayedAnswer | null {
+    if (!this.#token) return null;
+    const answer = toAnswer(this.#token);
+    if (answer.status !== 200) return answer;
+    try {
+      const body = JSON.parse(answer.body) as Record<string, unknown>;
+      const lifetime = typeof body['expires_in'] === 'string' ? String(lifetimeSeconds) : lifetimeSeconds;
+      const own = { access_token: token, ...('expires_in' in body && { expires_in: lifetime }) };
+      return { ...answer, body: JSON.stringify({ ...body, ...own }) };
+    } catch {
+      return answer;
+    }
+  }
+
+  /** @param rowCount accounts to serve; the recording has `count` */
+  page(number: number, size: number, rowCount: number): ReplayedAnswer | null {
+    const isWhole = rowCount === this.count;
+    const recorded = isWhole ? this.#pages.get(`${number} ${size}`) : undefined;
+    if (recorded) return toAnswer(recorded);
+    if (!this.#first) return null;
+    if (!this.#form) return toAnswer(this.#first);
+    const from = (number - 1) * size;
+    if (number > 1 && from >= rowCount && this.#pastTheEnd) return toAnswer(this.#pastTheEnd);
+    const { before, after } = this.#form;
+    const accounts = this.#accounts.slice(0, rowCount).slice(from, from + size);
+    const fill = (text: string) =>
+      Object.entries({ currentPage: number, pageSize: size, rowCount }).reduce(
+        (filled, [key, value]) => filled.replace(new RegExp(`("${key}"\\s*:\\s*)\\d+`), `$1${value}`),
+        text,
+      );
+    return { ...toAnswer(this.#first), body: `${fill(before)}${accounts.join(',')}${fill(after)}` };
+  }
+}
+
+const numberOf = ({ query }: Exchange): number => Number(query['PageNumber']);
+
+function toAnswer({ status, headers, body }: Exchange): ReplayedAnswer {
+  return { status: status ?? 500, headers: {}, body, recorded: headers };
+}
+
+/** Null for a body without a list of accounts: the first list of objects, or an empty one. */
+function toPage(body: string): Page | null {
+  const start = /"result"\s*:\s*\[/.exec(body);
+  if (!start) return null;
+  const from = start.index + start[0].length;
+  const accounts: string[] = [];
+  let [depth, begin] = [0, from];
+  for (const { 0: token, index } of body.slice(from).matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],]/g)) {
+    const at = from + index;
+    if (depth === 0 && (token === ',' || token === ']')) {
+      const account = body.slice(begin, at).trim();
+      if (account !== '') accounts.push(account);
+      begin = at + 1;
+      if (token === ']') return { before: body.slice(0, from), accounts, after: body.slice(at) };
+    }
+    if (token === '{' || token === '[') depth += 1;
+    if (token === '}' || token === ']') depth -= 1;
+  }
+  return null;
+}

@@ -1,0 +1,250 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { compareForms } from '../../src/operations/doctor/record/compare-forms.js';
+import type { MaskedRecording } from '../../src/operations/doctor/record/recorder.js';
+import { readRecording, type Exchange } from '../../src/sandbox/replay/read-recording.js';
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { toEnvironment, type BankAddress } from '../support/bank-address.js';
+import { bankForFile } from '../support/bank-for-file.js';
+import { onClose, temporaryDirectory } from '../support/closing.js';
+import { startConnectProxy, withCredentials } from '../support/connect-proxy.js';
+import { examineWith } from '../support/examination.js';
+import { json, type Handler } from '../support/pretend-bank.js';
+import { startProgram } from '../support/program.js';
+import { sampleAccount } from '../support/sample-accounts.js';
+import { control, directoryWithIdentity, toSandboxSettings } from '../support/sandbox.js';
+
+const bank = await bankForFile();
+
+async function record(at: BankAddress, env: Record<string, string> = {}): Promise<MaskedRecording> {
+  let result: MaskedRecording | undefined;
+  let finish = () => {};
+  await examineWith(
+    { ...toEnvironment(at), ...env },
+    { onRecorder: (recorder, names) => (finish = () => (result = recorder.mask(names, new Date()))) },
+  );
+  finish();
+  if (!result) throw new Error('nothing was recorded');
+  return result;
+}
+
+async function serve(change: Parameters<typeof toSandboxSettings>[0], replayFile?: string): Promise<Sandbox> {
+  const sandbox = await startSandbox(toSandboxSettings(change), { replayFile });
+  onClose(() => sandbox.close());
+  return sandbox;
+}
+
+const toFile = (text: string) => {
+  const file = join(temporaryDirectory(), 'recording.ndjson');
+  writeFileSync(file, text);
+  return file;
+};
+
+/** Whatever it is planted in, it must not be found: also not a part of it, in another case, or escaped. */
+const SECRETS = ['Plantednames', 'LU060408592157516019', '7654321', '8642975', 'plantedhost', 'PLANTEDBIC', '73519246'];
+const found = (text: string) => {
+  const plain = text.toLowerCase().replaceAll(/[\s_-]/g, '');
+  return SECRETS.filter((secret) => plain.includes(secret.toLowerCase()));
+};
+
+describe('a recording', () => {
+  const everywhere = (): Record<string, unknown> => {
+    const text = 'Plantednames & Söhne, IBAN LU06 0408 5921 5751 6019, 73519246';
+    const account = sampleAccount(1);
+    const fields = Object.keys(account).map((key) => {
+      const value = account[key];
+      if (Array.isArray(value)) return [key, value];
+      return [key, key === 'openingDate' ? '1973-05-19T24:06:00' : text];
+    });
+    return {
+      ...(Object.fromEntries(fields) as Record<string, unknown>),
+      accountIdentifiers: [
+        { account: 'lu060408592157516019', financialInstitution: 'PLANTEDBIC', country: 'Plantednames' },
+      ],
+      ibans: ['LU06 0408 5921 5751 6019', text],
+      balances: [
+        {
+          type: text,
+          currency: 'Plantednames',
+          beginOfDayAmount: 7654321.98,
+          intraDayAmount: -8642975,
+          financialDate: text,
+        },
+      ],
+      Plantednames: { plantednames: [text, 7654321], LU060408592157516019: null, n73519246: true },
+      nested: { deeper: [[text], { note: text }] },
+    };
+  };
+  const headers = {
+    server: 'plantedhost-17.corp',
+    'x-plantednames': 'Plantednames',
+    'set-cookie': 'id=73519246',
+    'retry-after': 'Plantednames',
+    'cache-control': 'max-age=1, plantednames',
+    etag: '"LU060408592157516019"',
+    location: 'https://plantedhost.example/',
+  };
+  const ok: Handler = (_request, response) =>
+    json(response, 200, { result: [everywhere()], pageInfo: { rowCount: 1, pageSize: 1000 } }, headers);
+  const fail =
+    (status: number, contentType: string, body: string): Handler =>
+    (_request, response) => {
+      response.writeHead(status, { ...headers, 'content-type': contentType });
+      response.end(body);
+    };
+  const secretsOfBank = () => [bank.username, bank.password, ...bank.tokens, bank.url.replace('https://', '')];
+
+  it.each<[string, { onAccounts?: Handler; onToken?: Handler }]>([
+    ['a list with secrets in every field, key and header', { onAccounts: ok }],
+    ['an error page', { onAccounts: fail(500, 'text/html; name=Plantednames', '<p>Plantednames 73519246</p>') }],
+    [
+      'a problem document',
+      { onAccounts: fail(404, 'application/vnd.plantedhost+json', '{"detail":"Plantednames LU060408592157516019"}') },
+    ],
+    [
+      'a document that is cut off',
+      { onAccounts: fail(200, 'application/json', '{"result":[{"friendlyName":"Plantednames') },
+    ],
+    [
+      'an error of the token endpoint',
+      { onToken: fail(401, 'application/json', '{"error":"Plantednames","Plantednames":73519246}') },
+    ],
+  ])('has nothing of %s', async (_name, handlers) => {
+    Object.assign(bank, handlers);
+    const { text, exchanges, maskedValues } = await record(bank);
+    expect(exchanges.length).toBeGreaterThan(0);
+    expect(maskedValues).toBeGreaterThan(0);
+    expect(found(text)).toEqual([]);
+    for (const secret of secretsOfBank()) expect(text.includes(secret)).toBe(false);
+  });
+
+  it('has nothing of a second host and of a proxy', async () => {
+    const sandbox = await serve({ SANDBOX_AUTH_PORT: 0, SANDBOX_NAMES: ['127.0.0.1', 'plantedhost.example'] });
+    const { url } = await startConnectProxy();
+    const proxy = withCredentials(url, 'plantednames', '73519246');
+    const { text } = await record(sandbox, { EGRESS_PROXY_URL: proxy.href });
+    expect(found(text)).toEqual([]);
+    for (const part of [sandbox.url, sandbox.authUrl, url.host])
+      expect(text).not.toContain(part.replace('https://', ''));
+    expect(text).not.toMatch(/Nordlys|Müller|O'Brien|Payroll/);
+    expect(readFileSync(sandbox.files.username, 'utf8').length).toBeGreaterThan(0);
+    expect(text).not.toContain(readFileSync(sandbox.files.username, 'utf8'));
+  });
+});
+
+describe('served by the sandbox and compared', () => {
+  const moods: [string, Record<string, unknown>, object, Record<string, string>][] = [
+    ['on two hosts, in small pages', { SANDBOX_AUTH_PORT: 0, SANDBOX_ACCOUNTS: 230 }, {}, { BANK_PAGE_SIZE: '50' }],
+    ['with an empty list', {}, { accounts: 0 }, {}],
+    ['without a grant', {}, { grantAccess: false }, {}],
+    ['that rejects the address', {}, { allowedIps: [] }, {}],
+  ];
+  it.each(moods)('a bank %s: no differences', async (_name, settings, switches, env) => {
+    const original = await serve(settings);
+    await control(original, 'PATCH', switches);
+    const recording = await record(original, env);
+    const again = await record(await serve({}, toFile(recording.text)), env);
+    expect(compareForms(recording.exchanges, again.exchanges)).toEqual([]);
+  });
+
+  it('serves other page sizes, an emptied list and a moved error too', async () => {
+    const recording = await record(await serve({}));
+    const replay = await serve({}, toFile(recording.text));
+    const { exchanges } = await record(replay, { BANK_PAGE_SIZE: '7' });
+    expect(exchanges.filter(({ kind }) => kind === 'page')).toHaveLength(18);
+    expect(compareForms(recording.exchanges, exchanges)).toEqual([]);
+    await control(replay, 'PATCH', { accounts: 0 });
+    const { step } = await examineWith(toEnvironment(replay));
+    expect(step('accounts')).toMatchObject({ code: 'accounts-emptied' });
+  });
+
+  describe('each planted change of form is one difference', () => {
+    const change =
+      (edit: (body: string) => string, more: Partial<Exchange> = {}) =>
+      (exchange: Exchange) =>
+        exchange.kind === 'page' ? { ...exchange, ...more, body: edit(exchange.body) } : exchange;
+    it.each<[string, (exchange: Exchange) => Exchange, string]>([
+      [
+        'a key that came',
+        change((body) => body.replaceAll('"status":', '"newField":1,"status":')),
+        'result[].newField came',
+      ],
+      [
+        'a key that went',
+        change((body) => body.replaceAll(/"protectionType":"\w+",/g, '')),
+        'result[].protectionType went',
+      ],
+      [
+        'a number as a text',
+        change((body) => body.replaceAll(/"rowCount":(\d+)/g, '"rowCount":"$1"')),
+        'pageInfo.rowCount was number; now text of number',
+      ],
+      ['an object that went', change((body) => body.replaceAll(/,"pageInfo":\{[^}]*\}/g, '')), 'pageInfo went'],
+      ['a status', change((body) => body, { status: 503 }), 'status was 200; now 503'],
+      [
+        'a date',
+        change((body) => body.replaceAll(/("financialDate":"[^"]*)T00:00:00\+00:00"/g, '$1"')),
+        'result[].balances[].financialDate was',
+      ],
+      [
+        'a header',
+        (exchange) =>
+          exchange.kind === 'page' ? { ...exchange, headers: { ...exchange.headers, 'x-new': null } } : exchange,
+        'header x-new came',
+      ],
+    ])('%s', async (_name, edit, expected) => {
+      const before = await recorded();
+      const differences = compareForms(before, before.map(edit));
+      expect(differences).toEqual([expect.stringContaining(`the account list: ${expected}`)]);
+    });
+
+    let kept: Promise<MaskedRecording> | undefined;
+    const recorded = async () => (await (kept ??= serve({}).then((sandbox) => record(sandbox)))).exchanges;
+  });
+});
+
+describe('node dist/main.js doctor --record and --compare', () => {
+  const run = async (args: string[]) => {
+    const env = { SANDBOX_DIRECTORY: directory };
+    const { exit, stdout, stderr } = await startProgram({
+      args: ['doctor', '--sandbox', ...args],
+      env,
+      cwd: directory,
+    });
+    return { code: await exit, stdout: stdout(), stderr: stderr() };
+  };
+  const directory = directoryWithIdentity();
+
+  it('writes a file that only its owner can read, prints no value, and exits with 0 or 9', async () => {
+    const recorded = await run(['--record', 'bank.ndjson']);
+    expect([recorded.code, recorded.stderr]).toEqual([0, '']);
+    expect(recorded.stdout).toMatch(/Recorded 4 calls in bank\.ndjson \(mode 600\)\. \d+ values were masked\./);
+    expect(recorded.stdout).not.toContain('Nordlys');
+    const file = join(directory, 'bank.ndjson');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect((await run(['--compare', 'bank.ndjson'])).code).toBe(0);
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll('\\"currency\\"', '\\"Currency\\"'));
+    const { code, stdout } = await run(['--compare', 'bank.ndjson', '--json']);
+    expect([code, (JSON.parse(stdout) as { differences: string[] }).differences.length > 0]).toEqual([9, true]);
+  });
+
+  it.each<[string, (file: string) => void, RegExp]>([
+    ['missing', () => undefined, /cannot be read \(ENOENT\)/],
+    ['no JSON', (file) => writeFileSync(file, 'secret\n'), /line 1 is not JSON/],
+    ['another JSON', (file) => writeFileSync(file, '{"secret":1}\n'), /line 1, recording: unexpected form/],
+    ['endless', (file) => writeFileSync(file, '{}\n'.repeat(3000)), /more than 2100 lines/],
+    ['a directory', (file) => mkdirSync(file), /not a regular file/],
+    ['a FIFO', (file) => execFileSync('mkfifo', [file]), /not a regular file/],
+  ])('names a recording that is %s, without quoting it', async (_name, create, why) => {
+    const file = join(temporaryDirectory(), 'bank.ndjson');
+    create(file);
+    expect(() => readRecording(file)).toThrow(why);
+    expect(() => readRecording(file)).not.toThrow(/secret/);
+    await expect(serve({}, file)).rejects.toMatchObject({
+      name: 'SandboxNotStarted',
+      message: expect.stringMatching(why),
+    });
+  });
+});
