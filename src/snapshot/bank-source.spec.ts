@@ -3,6 +3,7 @@ import { FakeClock } from '../../test/support/fake-clock.js';
 import { onClose } from '../../test/support/closing.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import type { AccountReader, ParsePage } from '../bank/account-reader.js';
+import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { BankSource } from './bank-source.js';
 
@@ -12,7 +13,7 @@ const PAGE = { number: 1, body: Buffer.from('{"result":[{"accountId":"a"},{"acco
 
 function begin(read: Read, timeoutMs = 60_000) {
   const clock = new FakeClock(Date.UTC(2026, 10, 21, 8));
-  const settings = { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs };
+  const settings = { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs } as Settings;
   const source = new BankSource({ read } as AccountReader, clock, settings);
   const stop = new AbortController();
   return { clock, stop, read: () => source.read({ refreshId: 'id', signal: stop.signal }) };

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { AccountReader } from '../bank/account-reader.js';
 import { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
@@ -13,7 +13,7 @@ export class BankSource extends SnapshotSource {
   constructor(
     private readonly accounts: AccountReader,
     private readonly clock: Clock,
-    @Inject(Settings) private readonly settings: Pick<Settings, 'SNAPSHOT_READ_TIMEOUT_MS'>,
+    private readonly settings: Settings,
   ) {
     super();
   }

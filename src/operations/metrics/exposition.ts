@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Registry, type Metric } from '@prometheus-io/client';
 import { Gauges } from './gauges.js';
 import { Metrics } from './metrics.js';
@@ -12,8 +12,8 @@ interface RenderedMetrics {
 @Injectable()
 export class Exposition {
   constructor(
-    @Inject(Metrics) private readonly metrics: Pick<Metrics, 'registry'>,
-    @Inject(Gauges) private readonly gauges: Pick<Gauges, 'registry' | 'update'>,
+    private readonly metrics: Metrics,
+    private readonly gauges: Gauges,
   ) {}
 
   /** OpenMetrics, or the text format of Prometheus. Takes milliseconds. */

@@ -2,15 +2,17 @@ import { describe, expect, it } from '@jest/globals';
 import { Registry } from '@prometheus-io/client';
 import { Activity } from '../../telemetry/activity.js';
 import { Exposition } from './exposition.js';
+import type { Settings } from '../../config/settings.js';
+import type { Gauges } from './gauges.js';
 import { ClientNames } from './client-names.js';
 import { Metrics } from './metrics.js';
 
 /** Metrics without the gauges, which need a whole gateway. */
 const createExposition = (activity = new Activity()) =>
-  new Exposition(new Metrics(activity, new ClientNames(), { REDIS_URL: undefined, SNAPSHOT_FILE: undefined }), {
+  new Exposition(new Metrics(activity, new ClientNames(), {} as Settings), {
     registry: new Registry(),
     update: async () => undefined,
-  });
+  } as unknown as Gauges);
 
 describe('metrics', () => {
   it('do not grow with invented client names, methods and paths', async () => {

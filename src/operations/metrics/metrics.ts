@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Counter, Histogram, Registry } from '@prometheus-io/client';
 import { Settings } from '../../config/settings.js';
 import { PROBLEM_CODES, PROBLEMS } from '../../errors/problem-table.js';
@@ -56,7 +56,7 @@ export class Metrics {
   constructor(
     activity: Activity,
     private readonly clientNames: ClientNames,
-    @Inject(Settings) { REDIS_URL, SNAPSHOT_FILE }: Pick<Settings, 'REDIS_URL' | 'SNAPSHOT_FILE'>,
+    { REDIS_URL, SNAPSHOT_FILE }: Settings,
   ) {
     this.#startAtZero();
     if (REDIS_URL !== undefined || SNAPSHOT_FILE !== undefined) this.#countSources(activity);
