@@ -182,7 +182,7 @@ const sharing = {
     meaning: 'Prefix of all keys in Redis. Change it if several fleets use one Redis.',
   }),
   SNAPSHOT_FILE: optional(kinds.path, {
-    meaning: 'File that keeps the last good snapshot across restarts, encrypted.',
+    meaning: 'File that keeps the last good snapshot across restarts, encrypted. Not used with `REDIS_URL`.',
     example: '/var/lib/accounts-gateway/snapshot',
     unset: 'none: after a restart the bank is asked first',
   }),
