@@ -145,12 +145,14 @@ function toCredentialsReason(authenticate: string | string[] = []): string {
   return `it offers only ${others.join(' and ') || 'an unknown scheme'}, and not Basic, which is all the gateway speaks`;
 }
 
+const MAX_SCHEMES_LENGTH = 1000;
 const SCHEMES = ['Basic', 'Negotiate', 'NTLM', 'Kerberos', 'Digest', 'Bearer'] as const;
 
 /** The known schemes that a WWW-Authenticate or Proxy-Authenticate header offers; null for no header. */
 export function schemesOf(header: string | undefined): readonly string[] | null {
   if (!header?.trim()) return null;
-  const bare = header.replace(/"(?:[^"\\]|\\.)*"/g, '');
+  // of the other side's text only the beginning: the pattern takes time with the square of its length
+  const bare = header.slice(0, MAX_SCHEMES_LENGTH).replace(/"(?:[^"\\]|\\.)*"/g, '');
   return SCHEMES.filter((scheme) => new RegExp(`(^|,)\\s*${scheme}\\b(?!\\s*=)`, 'i').test(bare));
 }
 
