@@ -174,7 +174,6 @@ export class IdentityHolder implements OnApplicationShutdown {
     this.#current = candidate;
     this.#candidate = null;
     old.retire();
-    this.parts.activity.emit('identityReplaced');
     this.#log.replaced(candidate.material, old.material, isProved);
   }
 

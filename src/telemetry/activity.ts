@@ -45,8 +45,6 @@ interface ActivityEvents {
   refreshEnded: [{ readonly ms: number; readonly error: GatewayError | null; readonly replacedAgeMs: number | null }];
   /** A snapshot was taken into the cache: from the bank, from another instance, or from the file of an earlier run. */
   snapshotTaken: [{ readonly source: 'bank' | 'shared' | 'file' }];
-  /** A new certificate or new credentials are in use: the bank may accept what it refused with the old ones. */
-  identityReplaced: [];
 }
 
 /**

@@ -41,10 +41,6 @@ export class BankCondition {
       // a candidate, or an identity that was replaced, does not show the condition of the bank
       if (tokens === identities.current.tokens) this.#note('token', error);
     });
-    // the token request that proved it ended before
-    activity.on('identityReplaced', () => {
-      if (identities.current.tokens.usable) this.#note('token', null);
-    });
     activity.on('refreshEnded', ({ ms, error, replacedAgeMs }) => {
       if (error instanceof NoToken) return;
       this.#note('accounts', error);

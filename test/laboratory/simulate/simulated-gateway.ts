@@ -4,7 +4,7 @@ import { AccessTokenProvider } from '../../../src/auth/access-token-provider.js'
 import { AuthorizedCall } from '../../../src/auth/authorized-call.js';
 import type { IdentityHolder } from '../../../src/auth/identity-holder.js';
 import { validityError, type IdentityMaterial } from '../../../src/auth/identity-material.js';
-import { requestToken } from '../../../src/auth/request-token.js';
+import { requestToken, type AccessToken } from '../../../src/auth/request-token.js';
 import { AccountReader } from '../../../src/bank/account-reader.js';
 import type { ListPage } from '../../../src/bank/account-reader.js';
 import type { PageFacts } from '../../../src/list/read-page.js';
@@ -110,11 +110,7 @@ export class SimulatedGateway {
       await candidate.tokens.get();
     } catch {
       this.refused = true;
-      return;
     }
-    if (candidate !== this.#candidate) return;
-    [this.#current, this.#candidate, this.refused] = [candidate, null, false];
-    this.activity.emit('identityReplaced');
   }
 
   /** Like `BankIdentity`. */
@@ -124,7 +120,13 @@ export class SimulatedGateway {
     const material = { certificate, username: '', password: '' } as unknown as IdentityMaterial;
     const egress = { get: (request: WireRequest) => this.#call(request, files) };
     const token = { egress, authUrl: settings.BANK_AUTH_URL, material, clock, logger };
-    const request = () => this.#oneTokenRequest(() => requestToken(token));
+    const request = (): Promise<AccessToken> =>
+      this.#oneTokenRequest(async () => {
+        const acquired = await requestToken(token);
+        if (this.#candidate?.tokens === tokens)
+          [this.#current, this.#candidate, this.refused] = [this.#candidate, null, false];
+        return acquired;
+      });
     const tokens = new AccessTokenProvider({ clock, logger, activity, request });
     return { files, certificate, egress, tokens };
   }
