@@ -263,7 +263,7 @@ describe('the bytes of the pages of a refresh', () => {
 
   it('that are requested ahead are at most 32 MB', async () => {
     const { read, most } = begin(long(16 * MB, 8), { maxConcurrentRequests: 6 });
-    await read();
+    for (let refresh = 0; refresh < 2; refresh++) await read();
     expect(most.underWay).toBe(2);
   });
 });

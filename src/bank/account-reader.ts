@@ -58,7 +58,7 @@ export class AccountReader {
   #pageSize: number;
   /** Whole refreshes in a row with smaller pages. */
   #withSmallerPages = 0;
-  /** Number of pages to request at once: those of the last list. This saves a round trip. */
+  /** Number of pages to request at once: those of the last list, if they are not too long. This saves a round trip. */
   #expectedPages = 1;
 
   constructor(
@@ -106,7 +106,6 @@ export class AccountReader {
       const outcome = await this.#readPages(refresh, pageSize);
       if (outcome) {
         this.#pageSize = pageSize;
-        this.#expectedPages = outcome.pages;
         return outcome;
       }
       this.#expectedPages = 1;
@@ -146,6 +145,7 @@ export class AccountReader {
         pass.askUpTo(Math.min(paging.last, number + ahead));
       }
       this.drift.noteList(fields);
+      this.#expectedPages = Math.min(paging.outcome.pages, ahead);
       return paging.outcome;
     } finally {
       // one failed page ends the others
