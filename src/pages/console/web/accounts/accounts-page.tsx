@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { toEnvironment } from '../shared/environment.js';
-import { client } from '../shared/gateway.js';
-import { serverNow, toClock } from '../shared/time.js';
+import { client, readProblems, type ProblemEntry } from '../shared/gateway.js';
+import { serverNow, toMoment } from '../shared/time.js';
 import { useAnswer } from '../shared/use-answer.js';
 import { useFrame } from '../shared/use-frame.js';
 import { useHealth, type Live } from '../shared/use-health.js';
+import { toIncident } from '../status/incident.js';
 import { AccountPanel } from './account-panel.js';
 import { Accounts } from './accounts.js';
 import { Totals } from './totals.js';
@@ -32,6 +33,7 @@ export function AccountsPage({ first, root }: Props) {
   const isPast = useExpired(listed.snapshot?.expiresAt, isFailing);
   const listing: Listing = isPast ? { ...listed, data: null } : listed;
   const expired = listing.data === null && listing.snapshot !== null;
+  const problems = useAnswer('problems', '', readProblems).data;
 
   // the snapshot of the answers: everything of it is asked for again when there is a new one
   const turn = `${health?.details.snapshot.asOf} ${listing.turn}`;
@@ -56,7 +58,7 @@ export function AccountsPage({ first, root }: Props) {
 
   return (
     <>
-      <Notice live={live} snapshot={isFailing ? listing.snapshot : null} expired={expired} />
+      <Notice live={live} snapshot={isFailing ? listing.snapshot : null} expired={expired} problems={problems ?? []} />
       <div class="shown stack">
         <Totals
           answer={expired || totalsExpired ? { ...totals, data: null } : totals}
@@ -69,6 +71,7 @@ export function AccountsPage({ first, root }: Props) {
           navigate={navigate}
           currencies={totals.data?.totals.flatMap(({ currency }) => currency ?? []) ?? []}
           gone={problem !== null}
+          expired={expired}
           environment={health ? toEnvironment(health).name : ''}
           host={health?.details.bank.host ?? ''}
         >
@@ -89,6 +92,7 @@ interface NoticeProps {
   /** Of the balances that cannot be renewed; null while they can. */
   readonly snapshot: Listing['snapshot'];
   readonly expired: boolean;
+  readonly problems: readonly ProblemEntry[];
 }
 
 /** Why the balances are not as they should be; nothing while they are. */
@@ -101,12 +105,15 @@ function Notice(props: NoticeProps) {
   );
 }
 
-function toNotice({ live: { problem, goneSince }, snapshot, expired }: NoticeProps): string {
-  const gone = problem ? `The gateway has not answered since ${toClock(goneSince ?? serverNow())}. ` : '';
+function toNotice({ live: { health, problem, goneSince }, snapshot, expired, problems }: NoticeProps): string {
+  const now = serverNow();
+  const gone = problem ? `The gateway has not answered since ${toMoment(goneSince ?? now, now)}. ` : '';
   if (snapshot === null) return gone;
-  const end = toClock(snapshot.expiresAt);
-  if (expired) return `${gone}The balances expired at ${end} and are no longer shown.`;
-  return `${gone}These are the balances of ${toClock(snapshot.asOf)}. They are shown until ${end}.`;
+  const end = toMoment(snapshot.expiresAt, now);
+  // the sentence of Status
+  const why = !problem && health ? `${toIncident(health, now, problems)?.headline ?? ''} ` : gone;
+  if (expired) return `${why}The balances expired at ${end} and are no longer shown.`;
+  return `${gone}These are the balances of ${toMoment(snapshot.asOf, now)}. They are shown until ${end}.`;
 }
 
 /** "/" leads to the search, as on other pages with one. */

@@ -16,6 +16,8 @@ interface Props {
   readonly navigate: Navigate;
   readonly currencies: readonly string[];
   readonly gone: boolean;
+  /** The balances have expired: there is nothing to filter or to save. */
+  readonly expired: boolean;
   /** Name of the environment. */
   readonly environment: string;
   readonly host: string;
@@ -23,7 +25,7 @@ interface Props {
 }
 
 /** The accounts: searched, filtered, sorted, one page. An open account is beside them. */
-export function Accounts({ listing, view, navigate, currencies, gone, environment, host, children }: Props) {
+export function Accounts({ listing, view, navigate, currencies, gone, expired, environment, host, children }: Props) {
   const { data, problem, pending, changed } = listing;
   const filtered = Object.keys(toFilters(view)).length > 0;
   // nobody can be asked: a search looks at what is there
@@ -44,14 +46,16 @@ export function Accounts({ listing, view, navigate, currencies, gone, environmen
               ? toCount(data, filtered)
               : ''}
         </p>
-        <CsvLink view={view} environment={environment} />
+        {!expired && <CsvLink view={view} environment={environment} />}
       </div>
-      <Filters
-        view={view}
-        navigate={navigate}
-        currencies={currencies}
-        owners={accounts?.map(({ owner }) => owner) ?? []}
-      />
+      {!expired && (
+        <Filters
+          view={view}
+          navigate={navigate}
+          currencies={currencies}
+          owners={accounts?.map(({ owner }) => owner) ?? []}
+        />
+      )}
       <div class="beside stack">
         <div class="card" style={{ '--fraction': `${Math.min(widestFraction(amounts), 6)}ch` }}>
           {failed || accounts?.length === 0 ? (

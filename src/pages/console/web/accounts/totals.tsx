@@ -26,7 +26,13 @@ export function Totals({ answer: { data, problem }, view, navigate }: Props) {
     <section class="card totals" aria-labelledby="totals">
       <div class="head row">
         <h2 id="totals">Totals</h2>
-        <span class="grow">{data && <AsOf snapshot={data.snapshot} />}</span>
+        {data && <AsOf snapshot={data.snapshot} />}
+        <p class="quiet grow">{notes}</p>
+        {totals.length > FEW && (
+          <button type="button" class="plain" aria-expanded={all} onClick={() => setAll(!all)}>
+            {all ? 'Show fewer' : `${totals.length - FEW} more`}
+          </button>
+        )}
         {totals.length > 0 && (
           <CopyButton class="plain" name="Copy" label="Copy the totals" text={() => toText(data)} />
         )}
@@ -59,7 +65,9 @@ export function Totals({ answer: { data, problem }, view, navigate }: Props) {
                     <Text text={currency} />
                   </ViewLink>
                 </th>
-                <td>{accounts}</td>
+                <td class="quiet">
+                  {accounts} <span class="unit">{accounts === 1 ? 'account' : 'accounts'}</span>
+                </td>
                 <td>
                   <Amount text={current} />
                 </td>
@@ -68,14 +76,6 @@ export function Totals({ answer: { data, problem }, view, navigate }: Props) {
           </tbody>
         </table>
       )}
-      <p class="quiet row between">
-        <span>{notes}</span>
-        {totals.length > FEW && (
-          <button type="button" class="plain" aria-expanded={all} onClick={() => setAll(!all)}>
-            {all ? 'Show fewer' : `${totals.length - FEW} more`}
-          </button>
-        )}
-      </p>
     </section>
   );
 }
