@@ -39,11 +39,15 @@ export function maskBody(body: string, mask: Mask, values: ReadonlySet<string>):
   if (body.startsWith('\ufeff')) return `\ufeff${maskBody(body.slice(1), mask, values)}`;
   if (!isJson(body)) return mask.text(body);
   const isData = (word: string) => values.has(word.toLowerCase()) && !KNOWN_WORDS.has(word);
+  // an error document has no open list
+  const isList = /"result"\s*:/.test(body);
   return walk(body, {
     key: (key) =>
       KNOWN_KEYS.has(key) || (PLAIN_KEY.test(key) && !hasManyDigits(key) && !isData(key)) ? key : `*${mask.text(key)}`,
     text: (value, key) =>
-      CODES.get(key)?.test(value) || (WORDS.has(key) && WORD.test(value) && !isData(value)) ? value : mask.text(value),
+      CODES.get(key)?.test(value) || (isList && WORDS.has(key) && WORD.test(value) && !isData(value))
+        ? value
+        : mask.text(value),
     number: (value, key) => (NUMBERS.get(key)?.test(value) ? value : mask.number(value)),
   });
 }
