@@ -1,8 +1,9 @@
 // A page without a framework: a list that follows the bank, its sums, errors by code. See docs/web-apps.md.
 import { createClient, formatAmount, GatewayProblem } from '../dist/index.js';
 
-const baseUrl = new URLSearchParams(location.search).get('gateway') ?? 'http://localhost:3000';
-const client = createClient({ baseUrl, clientName: 'example' });
+const parameters = new URLSearchParams(location.search);
+const baseUrl = parameters.get('gateway') ?? 'http://localhost:3000';
+const client = createClient({ baseUrl, clientName: 'example', fetch: await fetchOf(parameters.get('scene')) });
 
 const element = (id) => document.getElementById(id);
 const toTime = ({ asOf }) => new Date(asOf).toLocaleTimeString();
@@ -20,6 +21,15 @@ element('search').addEventListener('submit', (event) => {
 follow('');
 setInterval(showTotals, TOTALS_EVERY_MS);
 setInterval(() => Date.now() > totalsEnd && clearTotals(), 500);
+
+/** With `?scene=down`, the page shows a scene of the fake gateway, and needs no other. */
+async function fetchOf(scene) {
+  if (scene === null) return undefined;
+  const { createFakeGateway } = await import('../dist/testing.js');
+  const fake = createFakeGateway();
+  fake.set(scene);
+  return fake.fetch;
+}
 
 /** Shows the matching accounts and updates them on every change. The client omits an empty search. */
 function follow(search) {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Browser as PuppeteerBrowser } from 'puppeteer-core';
 import type * as ClientModule from '../../client/src/index.js';
+import { createFakeGateway, playwrightRoute } from '../../client/testing/index.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { openTab, openWindow, startBrowser, startClientPages, startFirefox } from '../support/client-pages.js';
@@ -165,6 +166,33 @@ suite('in a real browser', () => {
       expect(await problemIn(await open(other))).toEqual({ code: 'network-error', status: 0, requestId: null });
       expect(calls().filter(({ status }) => status === 200)).toEqual([]);
     });
+  });
+
+  it('playwrightRoute answers the calls of a page; a gateway that is gone is a network error', async () => {
+    const fake = createFakeGateway();
+    const { page } = await openTab(context, await startClientPages());
+    await page.route('**/api/v1/**', playwrightRoute(fake));
+    const call = () =>
+      page.evaluate(async () => {
+        const { createClient } = (await import('/client/src/index.js' as string)) as typeof ClientModule;
+        const other = createClient({ baseUrl: 'http://gateway.test' });
+        return other.listAccounts({ q: 'payroll' }).then(
+          ({ accounts }) => accounts.map(({ name }) => name),
+          ({ code }: ClientModule.GatewayProblem) => code,
+        );
+      });
+    expect(await call()).toEqual(['Payroll']);
+    fake.fail('access-not-granted');
+    expect(await call()).toBe('access-not-granted');
+    fake.set('gone');
+    expect(await call()).toBe('network-error');
+    expect(fake.calls.map(({ status }) => status)).toEqual([200, 502, 0]);
+  });
+
+  it('the example page shows a scene of the fake gateway', async () => {
+    const { page, errors } = await openTab(context, `${await startClientPages()}/client/example/?scene=down`);
+    await page.getByText('8 accounts, an older copy').waitFor();
+    expect(errors).toEqual([]);
   });
 
   it('the example page shows a change without a reload, a hostile name as text, and nothing once access is withdrawn', async () => {

@@ -37,6 +37,8 @@ export function startClientPages(others: RequestListener = (_request, response) 
     if (path === '/') return void response.writeHead(200, HTML).end(PAGE);
     if (path === '/client/example/') return void response.writeHead(200, HTML).end(read('client/example/index.html'));
     if (path === '/client/example/app.js') return void response.writeHead(200, SCRIPT).end(read(path));
+    // a bundle, which only the build makes
+    if (path === '/client/dist/testing.js') return void response.writeHead(200, SCRIPT).end(read(path));
     // as built
     const source = path.replace(/^\/client\/dist\//, '/client/src/').replace(/\.js$/, '.ts');
     if (!/^\/client\/src\/[\w/.-]+\.ts$/.test(source) || !existsSync(join(ROOT, source)))
