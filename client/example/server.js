@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import { createClient, formatAmount, GatewayProblem } from 'accounts-gateway-client';
 
+// oxlint-disable-next-line node/no-process-env -- its one setting
 const gateway = createClient({ baseUrl: process.env.GATEWAY_URL, clientName: 'treasury', deadlineMs: 10_000 });
 
 createServer(async (request, response) => {
