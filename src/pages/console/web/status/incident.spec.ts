@@ -295,7 +295,7 @@ Please tell us what is wrong, and when your service will be back to normal.
     expect(/^Last success +(.*)$/m.exec(rows)?.[1]).toBe('2026-11-21 10:11:22 UTC');
   });
 
-  it('a slow bank is not told our settings', () => {
+  it('a slow bank gets no names of our settings', () => {
     const failing = healthWith('degraded', slow(18));
     expect(toReport(incidentOf(failing), failing, NOW)).not.toMatch(/SNAPSHOT_|\bapps?\b/i);
   });

@@ -43,7 +43,7 @@ export function toSummary(points: Points): string {
   ].join(' · ');
 }
 
-/** Whose fault the failed calls were: " (20 bank, 3 operator)". */
+/** Who must act on the failed calls: " (20 bank, 3 operator)". */
 function toShares(points: Points): string {
   const owners = new Map<string, number>();
   for (const { failuresByOwner } of points as readonly { readonly failuresByOwner?: Record<string, number> }[]) {
