@@ -60,9 +60,6 @@ export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): Se
   const env: NodeJS.ProcessEnv = { ...(embedded && FREE_PORTS), ...Object.fromEntries(set) };
   const warnings = [...unknownNames(given), ...(options.warnings ?? [])];
   if (ignored.length > 0 && embedded) warnings.push(`--sandbox ignores these settings: ${ignored.join(', ')}`);
-  if (env['SNAPSHOT_FILE'] && (env['REDIS_URL'] || env['REDIS_URL_FILE'])) {
-    warnings.push('SNAPSHOT_FILE is not used with REDIS_URL; remove one of them');
-  }
 
   const used = usedNames(command, sandbox);
   const read = SETTING_NAMES.map((name) => ({ name, ...readValue(env, name, sandbox) }));

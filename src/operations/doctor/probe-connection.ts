@@ -1,6 +1,7 @@
 import { hash, type X509Certificate } from 'node:crypto';
 import { request as openRequest } from 'node:https';
 import { TLSSocket } from 'node:tls';
+import { toDistinguishedName } from '../../config/certificate-files.js';
 import type { BankAgent } from '../../egress/agents.js';
 import { connectionOf } from '../../egress/connection.js';
 import { toHost } from '../../egress/dial.js';
@@ -79,8 +80,8 @@ function toChain(leaf: X509Certificate | undefined) {
   const chain = [];
   for (let next = leaf; next && chain.length < MAX_CERTIFICATES; next = next.issuerCertificate) {
     chain.push({
-      subject: toLine(next.subject),
-      issuer: toLine(next.issuer),
+      subject: toLine(toDistinguishedName(next.subject)),
+      issuer: toLine(toDistinguishedName(next.issuer)),
       subjectKey: hash('sha256', next.publicKey.export({ type: 'spki', format: 'der' })),
       validFrom: next.validFromDate.toISOString(),
       validTo: next.validToDate.toISOString(),
