@@ -33,7 +33,7 @@ interface ServeOptions {
 export async function serve(process: NodeJS.Process, options: ServeOptions): Promise<number> {
   const stop = listenForStop(process);
   const stopped = once(stop, 'abort');
-  const pretty = process.stdout.isTTY === true;
+  const pretty = process.stdout.isTTY === true && (await import('../telemetry/terminal-lines.js')).toTerminalLine;
   const opened = new AsyncDisposableStack();
   const destination = openStandardOutput();
   let { logger } = new Log({ level: 'info', pretty, destination });
@@ -73,7 +73,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     await Promise.race([start(), stopped]);
   } catch (error) {
     await opened.disposeAsync().catch(() => undefined);
-    const onTerminal = pretty && process.stderr.isTTY === true;
+    const onTerminal = pretty !== false && process.stderr.isTTY === true;
     return end(process, logger, reportFailedStart({ stderr: process.stderr, logger, onTerminal }, error));
   }
   await stopped;

@@ -1,6 +1,7 @@
 import { AxiosError, AxiosHeaders } from 'axios';
 import { describe, expect, it } from '@jest/globals';
 import { keepLines } from '../../test/support/log-lines.js';
+import { toTerminalLine } from './terminal-lines.js';
 import { Log } from './log.js';
 import { GatewayError } from '../errors/gateway-error.js';
 
@@ -50,7 +51,7 @@ describe('an error in a log line', () => {
     (_name, toArguments) => {
       let shown = '';
       const destination = { write: (line: string) => void (shown += line) };
-      for (const pretty of [false, true]) {
+      for (const pretty of [false, toTerminalLine] as const) {
         const { logger } = new Log({ level: 'info', pretty, destination });
         logger.error(...(toArguments(loadedError()) as [object, string]));
       }

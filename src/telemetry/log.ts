@@ -1,5 +1,4 @@
 import { pino, type Logger, type LoggerOptions } from 'pino';
-import { toTerminalLine } from './terminal-lines.js';
 
 /** The destination of lines. */
 export interface LogDestination {
@@ -10,8 +9,8 @@ export interface LogDestination {
 
 interface LogOptions {
   readonly level: string;
-  /** For people on a terminal, else one JSON object a line. */
-  readonly pretty: boolean;
+  /** Lines for people on a terminal (terminal-lines.ts); false for one JSON object a line. */
+  readonly pretty: false | ((line: string) => string);
   readonly destination: LogDestination;
 }
 
@@ -32,18 +31,19 @@ export class Log {
   constructor({ level, pretty, destination }: LogOptions) {
     const leastWritten = pino.levels.values[level] ?? Infinity;
     const listeners = this.#listeners;
-    const lines = pretty ? toTerminal(destination) : destination;
+    const lines = pretty ? through(pretty, destination) : destination;
     const options: LoggerOptions = {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: createTimestamp(),
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: toLoggedError },
     };
+    // its lines carry no errors
     this.requests = pino(options, lines);
     this.logger = pino(
       {
         ...options,
+        serializers: { err: toLoggedError },
         // pino calls its hook for nothing below its level
         level: leastWritten > INFO ? 'info' : level,
         hooks: {
@@ -69,8 +69,18 @@ export class Log {
   }
 }
 
-const toTerminal = (destination: LogDestination): LogDestination => ({
-  write: (line) => destination.write(toTerminalLine(line)),
+/** The time of a line, formatted once a millisecond. */
+function createTimestamp(): () => string {
+  let [formattedAt, text] = [0, ''];
+  return () => {
+    const now = Date.now();
+    if (now !== formattedAt) [formattedAt, text] = [now, `,"time":"${new Date(now).toISOString()}"`];
+    return text;
+  };
+}
+
+const through = (toLine: (line: string) => string, destination: LogDestination): LogDestination => ({
+  write: (line) => destination.write(toLine(line)),
   flush: (done) => destination.flush?.(done),
 });
 

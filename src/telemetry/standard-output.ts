@@ -1,9 +1,11 @@
-import { pino } from 'pino';
+import { write } from 'node:fs';
 import type { LogDestination } from './log.js';
 
 const STDOUT = 1;
-/** Maximum size of the lines that wait for a reader, bytes; further lines are dropped. */
+/** Maximum size of the lines that wait for a reader, in UTF-16 units: lines are nearly all ASCII. Further lines are dropped. */
 const MAX_WAITING_BYTES = 16_000_000;
+/** Time until a full pipe is tried again, ms. */
+const RETRY_MS = 50;
 
 let lost = 0;
 
@@ -12,21 +14,68 @@ export const countLostLines = (): number => lost;
 
 /**
  * Standard output, written in the background: lines wait only for the write before them. Without a reader or on a full disk
- * the service goes on, and ends as usual.
+ * the service goes on, and ends as usual. pino's own destination measures all waiting text anew for each line.
  */
 export function openStandardOutput(): LogDestination {
-  const destination = pino.destination({ fd: STDOUT, sync: false, minLength: 1, maxLength: MAX_WAITING_BYTES });
-  // at exit pino would retry the last lines for ever, on a full disk and for a reader that no longer reads
-  process.prependOnceListener('exit', () => destination.destroy());
-  destination.on('drop', () => (lost += 1));
-  destination.on('error', ({ code }: NodeJS.ErrnoException) => {
-    // pino has replaced `write` by one that does nothing
-    if (code === 'EPIPE') destination.write = () => (lost += 1) > 0;
-  });
-  destination.once('error', ({ code }: NodeJS.ErrnoException) => {
+  let waiting: string[] = [];
+  let length = 0;
+  let isWriting = false;
+  let hasFailed = false;
+  let onFlushed: (() => void)[] = [];
+
+  return {
+    write(line) {
+      if (length + line.length > MAX_WAITING_BYTES) {
+        lost += 1;
+        return;
+      }
+      waiting.push(line);
+      length += line.length;
+      if (!isWriting) writeNext();
+    },
+    flush(done) {
+      onFlushed.push(done);
+      if (!isWriting) writeNext();
+    },
+  };
+
+  function writeNext(): void {
+    const lines = waiting;
+    waiting = [];
+    isWriting = lines.length > 0;
+    if (isWriting) {
+      const text = lines.join('');
+      writeAll(Buffer.from(text), { lines: lines.length, length: text.length });
+      return;
+    }
+    const flushed = onFlushed;
+    onFlushed = [];
+    for (const done of flushed) done();
+  }
+
+  function writeAll(bytes: Buffer, batch: { readonly lines: number; readonly length: number }): void {
+    write(STDOUT, bytes, (error, written) => {
+      if (error?.code === 'EAGAIN') {
+        setTimeout(writeAll, RETRY_MS, bytes, batch);
+        return;
+      }
+      if (error) {
+        lost += batch.lines;
+        reportOnce(error);
+      } else if (written < bytes.length) {
+        writeAll(bytes.subarray(written), batch);
+        return;
+      }
+      length -= batch.length;
+      writeNext();
+    });
+  }
+
+  function reportOnce({ code }: NodeJS.ErrnoException): void {
+    if (hasFailed) return;
+    hasFailed = true;
     process.stderr.write(
       `accounts-gateway: standard output cannot be written (${code}); continuing without log lines\n`,
     );
-  });
-  return destination;
+  }
 }

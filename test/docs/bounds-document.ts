@@ -68,9 +68,9 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/accounts/list-query.spec.ts',
     ],
     [
-      '{operations/metrics/client-names MAX_NAMES} values of `client_name`, in metrics and in the counts of the last minute',
+      '{operations/metrics/callers MAX_NAMES} values of `client_name`, in metrics and in the counts of the last minute',
       '`other`',
-      'src/operations/metrics/client-names.spec.ts',
+      'src/operations/metrics/recent.spec.ts',
     ],
   ],
   'The bank': [

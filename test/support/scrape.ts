@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Gateway } from './gateway.js';
 
 export interface Sample {
@@ -35,9 +36,15 @@ export function parseMetrics(text: string): Scrape {
   };
 }
 
-/** Scrapes this gateway like Prometheus. */
+/** The answer to a scrape is kept for this long, ms. */
+const KEPT_MS = 1000;
+const scrapedAt = new WeakMap<object, number>();
+
+/** Scrapes this gateway like Prometheus, after the answer to the last scrape is no longer kept. */
 export async function scrape(gateway: Pick<Gateway, 'get'>): Promise<Scrape> {
+  await delay(Math.max(0, (scrapedAt.get(gateway) ?? -Infinity) + KEPT_MS - performance.now()));
   const { status, text } = await gateway.get('/metrics');
+  scrapedAt.set(gateway, performance.now());
   if (status !== 200) throw new Error(`/metrics answered ${status}`);
   return parseMetrics(text);
 }

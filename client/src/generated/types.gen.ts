@@ -604,6 +604,12 @@ export type RecentPoint = {
      */
     errors: number;
     /**
+     * the errors by who must act; an owner without any is absent
+     */
+    failuresByOwner: {
+        [key: string]: number;
+    };
+    /**
      * median duration; null without requests
      */
     p50Ms: number | null;
@@ -622,7 +628,7 @@ export type RecentPoint = {
 
 export type RecentClient = {
     /**
-     * X-Client-Name; `none` without one, `other` beyond 50 names
+     * X-Client-Name; `none` without one, `other` beyond the 50 that called last
      */
     name: string;
     /**
@@ -1054,7 +1060,7 @@ export type GetMetricsError = GetMetricsErrors[keyof GetMetricsErrors];
 
 export type GetMetricsResponses = {
     /**
-     * the metrics at this moment
+     * the metrics of the last second
      */
     200: string;
 };

@@ -1,31 +1,23 @@
 import { Injectable } from '@nestjs/common';
-import { collectDefaultMetrics, Registry, type Metric } from '@prometheus-io/client';
+import { collectDefaultMetrics, Registry } from '@prometheus-io/client';
 import { Gauges } from './gauges.js';
 import { Metrics } from './metrics.js';
+import { keepASecond } from './keep-a-second.js';
 
-interface RenderedMetrics {
-  readonly contentType: string;
-  readonly text: string;
-}
-
-/** The text of all metrics: what was counted, the state at this moment, and the process. */
+/** The text of all metrics (format 0.0.4): what was counted, the state at this moment, and the process. Kept for a second. */
 @Injectable()
 export class Exposition {
+  readonly render = keepASecond(async () => {
+    await this.gauges.update();
+    const registries = [this.metrics.registry, this.gauges.registry, processMetrics()];
+    const texts = await Promise.all(registries.map((registry) => registry.metrics()));
+    return [this.metrics.requestDurations.toText(), ...texts].join('\n');
+  });
+
   constructor(
     private readonly metrics: Metrics,
     private readonly gauges: Gauges,
   ) {}
-
-  /** OpenMetrics, or the text format of Prometheus. Takes milliseconds. */
-  async render(openMetrics: boolean): Promise<RenderedMetrics> {
-    const whole = new Registry(openMetrics ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE);
-    for (const registry of [this.metrics.registry, this.gauges.registry, processMetrics()]) {
-      // for OpenMetrics the library renames the counters it is given, and would leave them so
-      for (const metric of registry.getMetricsAsArray()) whole.registerMetric(Object.create(metric) as Metric);
-    }
-    await this.gauges.update();
-    return { contentType: whole.contentType, text: await whole.metrics() };
-  }
 }
 
 let processRegistry: Registry | null = null;

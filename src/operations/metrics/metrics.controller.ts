@@ -1,13 +1,7 @@
-import { Controller, Get, Header, Headers, Res } from '@nestjs/common';
+import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
-import { createTypeChooser } from '../../representation/negotiation.js';
+import { Registry } from '@prometheus-io/client';
 import { Exposition } from './exposition.js';
-
-const OPEN_METRICS = 'application/openmetrics-text';
-/** Text where neither is accepted: never a 406, as scrapers expect. */
-const chooseMetricsType = createTypeChooser(['text/plain', OPEN_METRICS]);
-const text = { schema: { type: 'string' } } as const;
 
 @ApiTags('health')
 @Controller('metrics')
@@ -16,20 +10,18 @@ export class MetricsController {
 
   @Get()
   @Header('cache-control', 'no-store')
+  @Header('content-type', Registry.PROMETHEUS_CONTENT_TYPE)
   @ApiOperation({
     operationId: 'getMetrics',
     summary: 'Get metrics for Prometheus',
-    description:
-      'OpenMetrics if `Accept` prefers it, else the text format of Prometheus. Never a 406, as scrapers expect.',
+    description: 'The text format 0.0.4 of Prometheus, whatever `Accept` asks for.',
   })
   @ApiResponse({
     status: 200,
-    description: 'the metrics at this moment',
-    content: { 'text/plain': text, [OPEN_METRICS]: text },
+    description: 'the metrics of the last second',
+    content: { 'text/plain': { schema: { type: 'string' } } },
   })
-  async get(@Headers('accept') accept: string | undefined, @Res({ passthrough: true }) reply: FastifyReply) {
-    const { contentType, text } = await this.exposition.render(chooseMetricsType(accept) === OPEN_METRICS);
-    reply.type(contentType);
-    return text;
+  get(): Promise<string> {
+    return this.exposition.render();
   }
 }

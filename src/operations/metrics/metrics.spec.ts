@@ -1,53 +1,65 @@
 import { describe, expect, it } from '@jest/globals';
-import { Registry } from '@prometheus-io/client';
-import { Activity } from '../../telemetry/activity.js';
-import { Exposition } from './exposition.js';
+import { FakeClock } from '../../../test/support/fake-clock.js';
 import type { Settings } from '../../config/settings.js';
-import type { Gauges } from './gauges.js';
-import { ClientNames } from './client-names.js';
+import { Activity } from '../../telemetry/activity.js';
+import type { GatewayStatus } from '../health/gateway-status.js';
+import { Callers } from './callers.js';
 import { Metrics } from './metrics.js';
+import { RecentHistory } from './recent-history.js';
 
-/** Metrics without the gauges, which need a whole gateway. */
-const createExposition = (activity = new Activity()) =>
-  new Exposition(new Metrics(activity, new ClientNames(), {} as Settings), {
-    registry: new Registry(),
-    update: async () => undefined,
-  } as unknown as Gauges);
+function createMetrics() {
+  const activity = new Activity();
+  const callers = new Callers(new FakeClock());
+  const history = new RecentHistory(activity, {} as GatewayStatus);
+  const metrics = new Metrics(activity, callers, history, {} as Settings);
+  const request = { method: 'GET', route: '/api/v1/accounts', status: 200, ms: 0.4, clientName: undefined };
+  const emit = (change: object) =>
+    activity.emit('requestEnded', { ...request, cache: undefined, problem: undefined, isOwnPage: false, ...change });
+  const render = async () => `${metrics.requestDurations.toText()}${await metrics.registry.metrics()}`.split('\n');
+  return { emit, render };
+}
 
 describe('metrics', () => {
   it('do not grow with invented client names, methods and paths', async () => {
-    const activity = new Activity();
-    const metrics = createExposition(activity);
+    const { emit, render } = createMetrics();
     const problem = { code: 'account-not-found', owner: 'caller' } as const;
-    const request = {
-      route: '/api/v1/accounts/:accountId',
-      status: 404,
-      ms: 0.4,
-      cache: undefined,
-      problem,
-      isOwnPage: false,
-    };
     const renderAfter = async (count: number) => {
       for (let index = 0; index < count; index += 1) {
-        activity.emit('requestEnded', { ...request, method: `M${index}`, clientName: `app-${toLetters(index)}` });
+        emit({ status: 404, problem, method: `M${index}`, clientName: `app-${toLetters(index)}` });
       }
-      return (await metrics.render(false)).text.split('\n');
+      return render();
     };
     const before = await renderAfter(1000);
     const lines = await renderAfter(10_000);
     expect(lines).toHaveLength(before.length);
-    expect(lines.filter((line) => line.startsWith('accounts_gateway_client_requests_total'))).toHaveLength(51);
+    // 50 names, `none` and `other`
+    expect(lines.filter((line) => line.startsWith('accounts_gateway_client_requests_total'))).toHaveLength(52);
   });
 
-  it('are the same in the text format after, and during, a scrape as OpenMetrics', async () => {
-    const metrics = createExposition();
-    const [open, text, again] = await Promise.all([metrics.render(true), metrics.render(false), metrics.render(true)]);
-    const later = await metrics.render(false);
-    for (const each of [text, later]) {
-      expect(each.text).toContain('# TYPE accounts_gateway_refreshes_total counter\naccounts_gateway_refreshes_total{');
-    }
-    for (const each of [open, again]) {
-      expect(each.text).toContain('# TYPE accounts_gateway_refreshes counter\naccounts_gateway_refreshes_total{');
+  it('count each request in one bucket and all larger ones, and each response by what it got', async () => {
+    const { emit, render } = createMetrics();
+    emit({ ms: 0.5, cache: 'hit' });
+    emit({ ms: 90_000, cache: 'hit', status: 304 });
+    emit({ ms: 2, cache: 'stale', clientName: 'treasury' });
+    const lines = await render();
+    const name = 'http_server_request_duration_seconds';
+    const ok = 'http_request_method="GET",http_route="/api/v1/accounts",http_response_status_code="200"';
+    for (const line of [
+      `${name}_bucket{${ok},le="0.0005"} 1`,
+      `${name}_bucket{${ok},le="0.001"} 1`,
+      `${name}_bucket{${ok},le="0.0025"} 2`,
+      `${name}_bucket{${ok},le="+Inf"} 2`,
+      `${name}_count{${ok}} 2`,
+      `${name}_bucket{${ok.replace('200', '304')},le="60"} 0`,
+      `${name}_bucket{${ok.replace('200', '304')},le="+Inf"} 1`,
+      'accounts_gateway_responses_total{cache="hit",representation="full"} 1',
+      'accounts_gateway_responses_total{cache="hit",representation="not-modified"} 1',
+      'accounts_gateway_responses_total{cache="stale",representation="full"} 1',
+      'accounts_gateway_responses_total{cache="miss",representation="full"} 0',
+      'accounts_gateway_client_requests_total{client_name="treasury"} 1',
+      'accounts_gateway_client_requests_total{client_name="none"} 2',
+    ]) {
+      expect(lines).toContain(line);
     }
   });
 });

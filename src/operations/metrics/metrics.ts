@@ -4,10 +4,11 @@ import { Settings } from '../../config/settings.js';
 import { PROBLEM_CODES, PROBLEMS } from '../../errors/problem-table.js';
 import { Activity, type BankCallEnded, type RequestEnded } from '../../telemetry/activity.js';
 import { toKnownMethod } from '../../telemetry/known-method.js';
-import { ClientNames } from './client-names.js';
+import { Callers } from './callers.js';
+import { toRecentCall } from './recent-call.js';
+import { RecentHistory } from './recent-history.js';
+import { RequestDurations } from './request-durations.js';
 
-/** Seconds, from a response out of memory to the longest REQUEST_DEADLINE_MS. */
-const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
 const BANK_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const REFRESH_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
 
@@ -20,13 +21,7 @@ export class Metrics {
   /** One registry per app, because the library's default registry is shared by the whole process. */
   readonly registry = new Registry();
 
-  readonly #requests = new Histogram({
-    name: 'http_server_request_duration_seconds',
-    help: 'Duration of requests, refused ones included.',
-    labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
-    buckets: REQUEST_BUCKETS,
-    registers: [this.registry],
-  });
+  readonly requestDurations = new RequestDurations();
   readonly #bankCalls = new Histogram({
     name: 'http_client_request_duration_seconds',
     help: 'Duration of calls to the bank; error_type is the problem code, empty on success.',
@@ -49,16 +44,19 @@ export class Metrics {
     registers: [this.registry],
   });
   readonly #tokenRequests = this.#counter('token_requests', 'Token requests by their outcome.', ['outcome']);
-  readonly #responses = this.#counter('responses', 'Successful responses of /api/v1.', ['cache', 'representation']);
+  /** By cache outcome: full responses, and those that are not modified. */
+  readonly #responses = new Map(CACHE_OUTCOMES.map((cache) => [cache, { full: 0, 'not-modified': 0 }]));
   readonly #problems = this.#counter('problems', 'Responses that are problem documents.', ['code', 'owner']);
-  readonly #clientRequests = this.#counter('client_requests', 'Requests by X-Client-Name.', ['client_name']);
 
   constructor(
     activity: Activity,
-    private readonly clientNames: ClientNames,
+    private readonly callers: Callers,
+    private readonly history: RecentHistory,
     { REDIS_URL, SNAPSHOT_FILE }: Settings,
   ) {
     this.#startAtZero();
+    this.#countResponses();
+    this.#countClientRequests();
     if (REDIS_URL !== undefined || SNAPSHOT_FILE !== undefined) this.#countSources(activity);
     activity.on('requestEnded', (request) => this.#onRequest(request));
     activity.on('bankCallEnded', (call) => this.#onBankCall(call));
@@ -69,8 +67,21 @@ export class Metrics {
     });
   }
 
-  #counter<T extends string>(name: string, help: string, labelNames: T[]): Counter<T> {
-    return new Counter({ name: `accounts_gateway_${name}_total`, help, labelNames, registers: [this.registry] });
+  /** @param count sets the values at a scrape, for a counter that is counted elsewhere */
+  #counter<T extends string>(
+    name: string,
+    help: string,
+    labelNames: T[],
+    count?: (this: Counter<T>) => void,
+  ): Counter<T> {
+    const collect = count && {
+      collect(this: Counter<T>) {
+        this.reset();
+        count.call(this);
+      },
+    };
+    const registers = [this.registry];
+    return new Counter({ name: `accounts_gateway_${name}_total`, help, labelNames, registers, ...collect });
   }
 
   #countSources(activity: Activity): void {
@@ -88,24 +99,39 @@ export class Metrics {
     for (const code of PROBLEM_CODES) this.#problems.inc({ code, owner: PROBLEMS[code].owner }, 0);
     // a 407, which the operator must act on
     this.#problems.inc({ code: 'proxy-refused', owner: 'operator' }, 0);
-    for (const cache of CACHE_OUTCOMES) {
-      for (const representation of ['full', 'not-modified']) this.#responses.inc({ cache, representation }, 0);
-    }
   }
 
+  #countResponses(): void {
+    const responses = this.#responses;
+    this.#counter('responses', 'Successful responses of /api/v1.', ['cache', 'representation'], function () {
+      for (const [cache, counts] of responses) {
+        for (const [representation, count] of Object.entries(counts)) this.inc({ cache, representation }, count);
+      }
+    });
+  }
+
+  #countClientRequests(): void {
+    const { callers } = this;
+    this.#counter('client_requests', 'Requests by X-Client-Name.', ['client_name'], function () {
+      for (const { name, requests } of callers.requests) this.inc({ client_name: name }, requests);
+    });
+  }
+
+  /** The one record of a request: metrics, callers and the last hour derive from it. */
   #onRequest(request: RequestEnded): void {
     const { method, route, status, ms, cache, problem } = request;
-    const labels = {
-      http_request_method: toKnownMethod(method),
-      http_route: route ?? 'unmatched',
-      http_response_status_code: status,
-    };
-    this.#requests.observe(labels, ms / 1000);
-    this.#clientRequests.inc({ client_name: this.clientNames.of(request) });
-    if (problem) this.#problems.inc({ code: problem.code, owner: problem.owner });
-    else if (cache !== undefined && (status === 200 || status === 304)) {
-      this.#responses.inc({ cache, representation: status === 304 ? 'not-modified' : 'full' });
+    this.requestDurations.observe(toKnownMethod(method), route ?? 'unmatched', status, ms / 1000);
+    const call = toRecentCall(request);
+    this.callers.record(request, call);
+    if (call) this.history.record(call);
+    if (problem) {
+      this.#problems.inc({ code: problem.code, owner: problem.owner });
+      return;
     }
+    const counts = cache && this.#responses.get(cache);
+    if (!counts) return;
+    if (status === 200) counts.full += 1;
+    else if (status === 304) counts['not-modified'] += 1;
   }
 
   #onBankCall({ serverAddress, serverPort, status, target, code, ms }: BankCallEnded): void {

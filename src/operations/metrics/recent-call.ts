@@ -1,3 +1,4 @@
+import type { Owner } from '../../errors/problem-table.js';
 import { isApi } from '../../representation/paths.js';
 import type { RequestEnded } from '../../telemetry/activity.js';
 
@@ -5,12 +6,14 @@ import type { RequestEnded } from '../../telemetry/activity.js';
 export interface RecentCall {
   readonly ms: number;
   readonly got: 'current' | 'stale' | 'errors' | 'other';
+  /** Who must act on an error. */
+  readonly owner?: Owner | undefined;
 }
 
 /** The request as a call of an app; null for every request that is none. */
-export function toRecentCall({ route, status, ms, cache, isOwnPage }: RequestEnded): RecentCall | null {
+export function toRecentCall({ route, status, ms, cache, problem, isOwnPage }: RequestEnded): RecentCall | null {
   if (isOwnPage || route === null || !isApi(route)) return null;
-  if (status >= 500) return { ms, got: 'errors' };
+  if (status >= 500) return { ms, got: 'errors', owner: problem?.owner ?? 'operator' };
   if (status !== 200 && status !== 304) return { ms, got: 'other' };
   return { ms, got: cache === 'stale' ? 'stale' : 'current' };
 }

@@ -1,8 +1,9 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Activity, type BankCallEnded } from '../../telemetry/activity.js';
+import type { Owner } from '../../errors/problem-table.js';
 import { GatewayStatus } from '../health/gateway-status.js';
-import { toRecentCall, type RecentCall } from './recent-call.js';
+import type { RecentCall } from './recent-call.js';
 import type { RecentPoint } from './recent-schema.js';
 
 export const EVERY_SECONDS = 10;
@@ -20,10 +21,6 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
     activity: Activity,
     private readonly status: GatewayStatus,
   ) {
-    activity.on('requestEnded', (request) => {
-      const call = toRecentCall(request);
-      if (call) this.#onCall(call);
-    });
     activity.on('bankCallEnded', (call) => this.#onBankCall(call));
   }
 
@@ -44,13 +41,14 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
   endPoint(): void {
     const { at, snapshot } = this.status.read();
     const { ageMs } = snapshot;
-    const { latencies, current, stale, errors, bankLatencies, bankFailures } = this.#present;
+    const { latencies, current, stale, errors, failuresByOwner, bankLatencies, bankFailures } = this.#present;
     this.#points.push({
       at: new Date(at).toISOString(),
       requests: latencies.count,
       current,
       stale,
       errors,
+      failuresByOwner,
       p50Ms: toMs(latencies, 50),
       p99Ms: toMs(latencies, 99),
       bankCalls: bankLatencies.count,
@@ -62,7 +60,9 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
     this.#present = startInterval();
   }
 
-  #onCall({ ms, got }: RecentCall): void {
+  /** Counts a call of an app. */
+  record({ ms, got, owner }: RecentCall): void {
+    if (owner) this.#present.failuresByOwner[owner] = (this.#present.failuresByOwner[owner] ?? 0) + 1;
     if (got !== 'other') this.#present[got] += 1;
     this.#present.latencies.record(toMicros(ms));
   }
@@ -79,6 +79,7 @@ const startInterval = () => ({
   current: 0,
   stale: 0,
   errors: 0,
+  failuresByOwner: {} as Partial<Record<Owner, number>>,
   bankLatencies: createHistogram({ figures: 2 }),
   bankFailures: 0,
 });

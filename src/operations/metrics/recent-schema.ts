@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { troubleShape } from '../../errors/problem-document.js';
+import { OWNERS } from '../../errors/problem-table.js';
 
 const at = z.iso.datetime().meta({ example: '2026-11-21T08:00:00.000Z' });
 const count = z.int().min(0);
@@ -13,6 +14,10 @@ const pointSchema = z
     current: count.meta({ example: 38 }).describe('those that got current data'),
     stale: count.meta({ example: 2 }).describe('those that got a copy, marked stale'),
     errors: count.meta({ example: 0 }).describe('those answered with a 5xx status'),
+    failuresByOwner: z
+      .partialRecord(z.enum(OWNERS), count)
+      .meta({ example: { bank: 2 } })
+      .describe('the errors by who must act; an owner without any is absent'),
     p50Ms: ms.describe('median duration; null without requests'),
     p99Ms: ms,
     bankCalls: count.meta({ example: 2 }).describe('for tokens and accounts'),
@@ -27,7 +32,7 @@ const clientSchema = z
     name: z
       .string()
       .meta({ example: 'treasury' })
-      .describe('X-Client-Name; `none` without one, `other` beyond 50 names'),
+      .describe('X-Client-Name; `none` without one, `other` beyond the 50 that called last'),
     callsPerMinute: count.meta({ example: 12 }).describe('calls in the last minute'),
     p99Ms: ms.describe('of the last minute, within 8 %; null without calls'),
     current: count.meta({ example: 12 }).describe('those that got current data'),

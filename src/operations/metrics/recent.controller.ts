@@ -1,7 +1,8 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { refTo } from '../../representation/schemas.js';
-import { RecentCallers } from './recent-callers.js';
+import { Callers } from './callers.js';
+import { keepASecond } from './keep-a-second.js';
 import { RecentEvents } from './recent-events.js';
 import { EVERY_SECONDS, RecentHistory } from './recent-history.js';
 import { recentSchema } from './recent-schema.js';
@@ -10,9 +11,14 @@ import { recentSchema } from './recent-schema.js';
 @ApiTags('health')
 @Controller('health')
 export class RecentController {
+  readonly #recent = keepASecond(() => {
+    const { points } = this.history;
+    return { everySeconds: EVERY_SECONDS, points, clients: this.callers.clients, events: this.events.events };
+  });
+
   constructor(
     private readonly history: RecentHistory,
-    private readonly callers: RecentCallers,
+    private readonly callers: Callers,
     private readonly events: RecentEvents,
   ) {}
 
@@ -30,7 +36,6 @@ export class RecentController {
     content: { 'application/json': { schema: refTo(recentSchema) } },
   })
   get() {
-    const { points } = this.history;
-    return { everySeconds: EVERY_SECONDS, points, clients: this.callers.clients, events: this.events.events };
+    return this.#recent();
   }
 }

@@ -4,9 +4,10 @@ import { keepLines } from '../../../test/support/log-lines.js';
 import { Activity } from '../../telemetry/activity.js';
 import { Log } from '../../telemetry/log.js';
 import type { GatewayStatus } from '../health/gateway-status.js';
-import { ClientNames } from './client-names.js';
-import { RecentCallers } from './recent-callers.js';
+import { Callers } from './callers.js';
+import { Metrics } from './metrics.js';
 import { RecentEvents } from './recent-events.js';
+import type { Settings } from '../../config/settings.js';
 import { LastMinute } from './last-minute.js';
 import { RecentHistory } from './recent-history.js';
 
@@ -29,7 +30,9 @@ function createHistory() {
       isOwnPage: false,
       ...change,
     });
-  const callers = new RecentCallers(activity, clock, new ClientNames());
+  const callers = new Callers(clock);
+  // the listener that records
+  new Metrics(activity, callers, history, {} as Settings);
   return { activity, clock, status, history, callers, request };
 }
 
@@ -42,11 +45,11 @@ describe('the last hour', () => {
   it('counts each interval separately', () => {
     const { activity, clock, status, history, request } = createHistory();
     for (let ms = 1; ms <= 100; ms += 1) request(ms);
-    request(5, { status: 503 });
+    request(5, { status: 503, problem: { code: 'bank-error', owner: 'bank' } });
     request(5, { status: 404 });
     request(5, { status: 499 });
     request(5, { cache: 'stale', status: 304 });
-    request(5000, { clientName: 'console' });
+    request(5000, { clientName: 'console', isOwnPage: true });
     request(5000, { route: '/health' });
     request(5000, { route: null });
     const call = { serverAddress: 'bank.example', serverPort: 443 };
@@ -60,7 +63,7 @@ describe('the last hour', () => {
     history.endPoint();
     const [first, second] = history.points;
     expect(first).toMatchObject({ requests: 104, current: 100, stale: 1, errors: 1, bankCalls: 2, bankFailures: 1 });
-    expect(first).toMatchObject({ snapshotAgeSeconds: 12 });
+    expect(first).toMatchObject({ snapshotAgeSeconds: 12, failuresByOwner: { bank: 1 } });
     expectWithin1Percent(first?.p50Ms, 48);
     expectWithin1Percent(first?.p99Ms, 99);
     expectWithin1Percent(first?.bankP50Ms, 200);
@@ -70,6 +73,7 @@ describe('the last hour', () => {
       current: 0,
       stale: 0,
       errors: 0,
+      failuresByOwner: {},
       p50Ms: null,
       p99Ms: null,
       bankCalls: 0,
@@ -114,7 +118,7 @@ describe('the callers', () => {
     request(9, { clientName: 'treasury', status: 404 });
     clock.advance(29_000);
     request(1, {});
-    request(1, { clientName: 'console' });
+    request(1, { clientName: 'console', isOwnPage: true });
     request(1, { clientName: 'prober', route: '/health' });
     const at = (ms: number) => new Date(clock.now().wall - ms).toISOString();
     expect(callers.clients).toMatchObject([
@@ -137,13 +141,38 @@ describe('the callers', () => {
     expect(callers.clients).toEqual([]);
   });
 
-  it('have at most 50 names, then other; a name with many digits is other too', () => {
-    const { callers, request } = createHistory();
+  it('are the 50 names that called last; a name with many digits is other', () => {
+    const { clock, callers, request } = createHistory();
     request(1, { clientName: 'DK5000400440116243' });
-    for (let app = 0; app < 80; app += 1) request(1, { clientName: `app-${app}` });
+    for (let app = 0; app < 80; app += 1) {
+      clock.advance(1);
+      request(1, { clientName: `app-${app}` });
+      request(1, { clientName: 'treasury' });
+    }
     const names = callers.clients.map(({ name }) => name);
     expect(names).toHaveLength(51);
-    expect(callers.clients[0]).toMatchObject({ name: 'other', callsPerMinute: 31 });
+    expect(callers.clients[0]).toMatchObject({ name: 'treasury', callsPerMinute: 80 });
+    expect(names).toEqual(expect.arrayContaining(['other', 'app-31', 'app-79']));
+    expect(names).not.toContain('app-30');
+  });
+
+  it.each([
+    ['another route', { route: '/health' }],
+    ['no route', { route: null }],
+    ['a rejected address', { problem: { code: 'client-not-allowed', owner: 'caller' } }],
+  ])('are not displaced by new names on %s', (_where, change) => {
+    const { callers, request } = createHistory();
+    request(1, { clientName: 'treasury' });
+    for (let app = 0; app < 60; app += 1) request(1, { clientName: `app-${app}`, ...change });
+    request(1, { clientName: 'treasury', ...change });
+    expect(callers.requests).toContainEqual({ name: 'treasury', requests: 2 });
+    expect(callers.requests).toContainEqual({ name: 'other', requests: 60 });
+  });
+
+  it('an app that is called console is one of them', () => {
+    const { callers, request } = createHistory();
+    request(1, { clientName: 'console' });
+    expect(callers.clients).toMatchObject([{ name: 'console', callsPerMinute: 1 }]);
   });
 
   it.each([0, 0.01, 0.7, 12, 950, 59_000, 1e9])('have a p99 near the real duration: %d ms', (ms) => {
