@@ -31,9 +31,9 @@ function createHistory() {
       ...change,
     });
   const callers = new Callers(clock);
-  // the listener that records
-  new Metrics(activity, callers, history, {} as Settings);
-  return { activity, clock, status, history, callers, request };
+  // it is the listener that records
+  const metrics = new Metrics(activity, callers, history, {} as Settings);
+  return { metrics, activity, clock, status, history, callers, request };
 }
 
 /** The accuracy that docs/health-and-metrics.md#the-last-hour promises. */
