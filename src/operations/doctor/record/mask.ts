@@ -11,7 +11,7 @@ const MAX_TRIES = 30_000;
 
 /** Characters of one kind within a Unicode block of 128, which a character is replaced by one of. */
 const blocks = new Map<string, string[]>();
-const KINDS = [/\p{Nd}/u, /\p{Lu}/u, /\p{Ll}/u, /\p{L}/u];
+const KINDS = [/\p{Nd}/u, /\p{Lu}/u, /\p{Ll}/u, /\p{Lo}/u, /\p{L}/u];
 
 /**
  * Replaces values by others of the same shape: a digit by a digit, a letter by one of its case, an IBAN by a valid one of its
