@@ -1,7 +1,4 @@
-import type { Logger } from 'pino';
-import type { Activity } from '../telemetry/activity.js';
-import type { Clock } from '../time/clock.js';
-import { Egress } from '../egress/egress.js';
+import { Egress, type EgressParts } from '../egress/egress.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import type { Settings } from '../config/settings.js';
 import type { ClientCertificate } from './pfx/client-certificate.js';
@@ -10,11 +7,8 @@ import type { IdentityMaterial } from './identity-material.js';
 import { requestToken, type AccessToken } from './request-token.js';
 
 /** Dependencies that all identities share. */
-export interface IdentityParts {
+export interface IdentityParts extends EgressParts {
   readonly settings: Settings;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly activity: Activity;
 }
 
 /**

@@ -3,7 +3,7 @@ import { Clock } from '../time/clock.js';
 import { examine, toExitCode } from '../operations/doctor/examine.js';
 import { printStep, printVerdict } from '../operations/doctor/print-report.js';
 import { compareForms } from '../operations/doctor/record/compare-forms.js';
-import type { Recorder } from '../operations/doctor/record/recorder.js';
+import { Recorder, type MaskedRecording } from '../operations/doctor/record/recorder.js';
 import { readRecording, RecordingUnusable, type Recording } from '../sandbox/replay/read-recording.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import { loadSettings } from '../config/load-settings.js';
@@ -32,7 +32,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
   // a reader may leave in the middle, as `head` does
   process.stdout.on('error', () => undefined);
   const print = (text: string) => void (json || process.stdout.write(text));
-  let recorded: { readonly recorder: Recorder; readonly names: readonly string[] } | null = null;
+  const recorder = (options.record ?? options.compare) ? new Recorder() : undefined;
   let compared: Recording | null = null;
   try {
     if (options.record) writeFileSync(toDraft(options.record), '', { mode: 0o600, flag: 'w' });
@@ -62,16 +62,13 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
       },
       onStep: (step) => print(printStep(step)),
       onWait: (reason) => print(`  ${reason}\n`),
-      ...((options.record ?? options.compare) && {
-        onRecorder: (recorder: Recorder, names: readonly string[]) => (recorded = { recorder, names }),
-      }),
+      recorder,
     });
-    const { recorder, names = [] } = (recorded as { recorder: Recorder; names: readonly string[] } | null) ?? {};
-    const differences =
-      compared && recorder ? compareForms(compared.exchanges, recorder.mask(names, new Date()).exchanges) : null;
+    const recording = recorder?.mask(new Date()) ?? null;
+    const differences = compared && recording ? compareForms(compared.exchanges, recording.exchanges) : null;
     if (json) process.stdout.write(`${JSON.stringify({ ...report, ...(differences && { differences }) }, null, 2)}\n`);
     print(printVerdict(report, VERSION, new Date(), offline));
-    if (options.record && recorder) print(write(options.record, recorder, names, process.stdout.isTTY === true));
+    if (options.record && recording) print(write(options.record, recording, process.stdout.isTTY === true));
     const exitCode = toExitCode(report);
     // a bank that has always failed in this way is the same
     if (differences === null || (exitCode !== 0 && exitCode < 7)) return exitCode;
@@ -87,8 +84,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
 const toDraft = (file: string) => `${file}.${process.pid}`;
 
 /** Writes the recording. Returns what to print: values before and after on a terminal only, since the report is for a ticket. */
-function write(file: string, recorder: Recorder, names: readonly string[], onTerminal: boolean): string {
-  const { text, exchanges, maskedValues, samples } = recorder.mask(names, new Date());
+function write(file: string, { text, exchanges, maskedValues, samples }: MaskedRecording, onTerminal: boolean): string {
   writeFileSync(toDraft(file), text, { mode: 0o600 });
   renameSync(toDraft(file), file);
   const shown = onTerminal

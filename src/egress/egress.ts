@@ -19,10 +19,20 @@ import { toWireError } from './wire-failure.js';
 /** Excludes a body that is empty, HTML or noise. Only parsing shows whether the rest is valid. */
 const STARTS_LIKE_JSON = /^(\xef\xbb\xbf)?\s*[[{]/;
 
-interface EgressParts {
+export interface EgressParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly activity: Activity;
+  /** Called with each call that was sent, for the doctor's recording. */
+  readonly onCall?: (call: EndedCall) => void;
+}
+
+/** One call that was sent, and what came of it. */
+export interface EndedCall {
+  readonly request: WireRequest;
+  readonly answer: WireAnswer | null;
+  readonly failure: ProblemCode | null;
+  readonly ms: number;
 }
 
 /** One call, from the moment it gets a slot. */
@@ -164,7 +174,7 @@ export class Egress {
     try {
       const answer = await host.reach(attempt, signal, answered.has(key));
       answered.add(key);
-      this.#report(call, answer.status, this.#codeOf(answer, request));
+      this.#report(call, answer.status, this.#codeOf(answer, request), answer);
       return answer;
     } catch (error) {
       if (!(error instanceof CallFailed) || givenUp.aborted) {
@@ -192,7 +202,12 @@ export class Egress {
    * Reports a call as a span, a log line and an event. Metrics do not count calls that were abandoned or never sent.
    * @param status null without a status line
    */
-  #report({ request, started, span }: Call, status: number | null, failure: CallFailure | null): void {
+  #report(
+    { request, started, span }: Call,
+    status: number | null,
+    failure: CallFailure | null,
+    answer: WireAnswer | null = null,
+  ): void {
     const { target, baseUrl, path, query, headers } = request;
     const { host, hostname, port } = new URL(baseUrl);
     const ms = performance.now() - started;
@@ -205,5 +220,6 @@ export class Egress {
     if (failure === 'given-up' || failure === 'not-sent') return;
     const server = { serverAddress: hostname, serverPort: Number(port || 443) };
     this.parts.activity.emit('bankCallEnded', { target, ...server, status, ms, code: failure });
+    this.parts.onCall?.({ request, answer, failure, ms });
   }
 }

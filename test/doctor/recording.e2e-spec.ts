@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { compareForms } from '../../src/operations/doctor/record/compare-forms.js';
-import type { MaskedRecording } from '../../src/operations/doctor/record/recorder.js';
+import { Recorder, type MaskedRecording } from '../../src/operations/doctor/record/recorder.js';
 import { readRecording, type Exchange } from '../../src/sandbox/replay/read-recording.js';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { toEnvironment, type BankAddress } from '../support/bank-address.js';
@@ -19,13 +19,9 @@ import { control, directoryWithIdentity, toSandboxSettings } from '../support/sa
 const bank = await bankForFile();
 
 async function record(at: BankAddress, env: Record<string, string> = {}): Promise<MaskedRecording> {
-  let result: MaskedRecording | undefined;
-  let finish = () => {};
-  await examineWith(
-    { ...toEnvironment(at), ...env },
-    { onRecorder: (recorder, names) => (finish = () => (result = recorder.mask(names, new Date()))) },
-  );
-  finish();
+  const recorder = new Recorder();
+  await examineWith({ ...toEnvironment(at), ...env }, { recorder });
+  const result = recorder.mask(new Date());
   if (!result) throw new Error('nothing was recorded');
   return result;
 }

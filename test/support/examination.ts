@@ -28,7 +28,7 @@ export async function examineWith(
     offline = false,
     clock = new Clock(),
     ...listeners
-  }: Partial<Pick<Parameters<typeof examine>[0], 'offline' | 'clock' | 'onWait' | 'onRecorder'>> = {},
+  }: Partial<Pick<Parameters<typeof examine>[0], 'offline' | 'clock' | 'onWait' | 'recorder'>> = {},
 ): Promise<Examination> {
   const printed: string[] = [];
   const report = await examine({

@@ -16,6 +16,8 @@ import type { Findings } from './steps.js';
 /** The drift found in the list, and the error if it could not be read. */
 interface Listed {
   readonly drift: readonly Drift[];
+  /** Number of pages; 0 if they could not be read. */
+  readonly pages: number;
   readonly failure?: unknown;
 }
 
@@ -51,7 +53,7 @@ export async function checkAccounts(
       }
     });
   } catch (error) {
-    if (error instanceof UnreadableList) return { drift: drift.found, failure: error.cause };
+    if (error instanceof UnreadableList) return { drift: drift.found, pages: 0, failure: error.cause };
     if (!deadline.aborted) throw error;
     const late = `The account list was not complete within ${timeoutMs} ms (SNAPSHOT_READ_TIMEOUT_MS).`;
     throw new GatewayError('bank-timeout', late);
@@ -69,7 +71,7 @@ export async function checkAccounts(
       remedy: 'Run the doctor again. If it persists, ask the bank which accounts are granted to this M2M user.',
     };
   }
-  return { drift: drift.found };
+  return { drift: drift.found, pages };
 }
 
 /** Compares the accounts with the fields and values that the gateway knows. @throws GatewayError bank-response-invalid */

@@ -9,9 +9,9 @@ import type { Settings } from '../../config/settings.js';
 import { PROBLEMS, remedyOf } from '../../errors/problem-table.js';
 import { Activity } from '../../telemetry/activity.js';
 import type { Clock } from '../../time/clock.js';
-import { namesOf, recordAccounts, recordToken } from './record-bank.js';
+import { namesOf, recordOddPages } from './record-bank.js';
 import type { Probe } from './probe-connection.js';
-import { Recorder } from './record/recorder.js';
+import type { Recorder } from './record/recorder.js';
 import { checkAccounts, checkShape } from './check-accounts.js';
 import { checkDns, checkRoute, checkTls } from './check-connection.js';
 import { explainByOlderTls } from './older-tls.js';
@@ -29,8 +29,8 @@ interface ExamineOptions {
   readonly onStep: (report: StepReport) => void;
   /** Called before the doctor waits, with the reason. */
   readonly onWait?: (reason: string) => void;
-  /** Called with the recorder of the calls to the bank, and with the names that it must not show. Without it nothing is recorded. */
-  readonly onRecorder?: (recorder: Recorder, names: readonly string[]) => void;
+  /** Records the calls to the bank, from the token request on. */
+  readonly recorder?: Recorder | undefined;
 }
 
 /** Output of `--json` (docs/troubleshooting.md). */
@@ -79,13 +79,14 @@ async function examineBank(
   steps: Steps,
   settings: Settings,
   material: IdentityMaterial,
-  { mode, clock, onWait, onRecorder }: ExamineOptions,
+  { mode, clock, onWait, recorder }: ExamineOptions,
 ): Promise<void> {
   const logger = pino({ level: 'silent' });
   const activity = new Activity();
-  const create = (change: Partial<Settings>) =>
-    new BankIdentity(material, { settings: { ...settings, ...change }, clock, activity, logger });
-  const identity = create({});
+  const parts = { settings, clock, activity, logger };
+  const identity = new BankIdentity(material, recorder ? { ...parts, onCall: recorder.note } : parts);
+  const createOlder = () =>
+    new BankIdentity(material, { ...parts, settings: { ...settings, BANK_TLS_MAX_VERSION: '1.2' } });
   const { egress } = identity;
   const call = new AuthorizedCall({ current: identity }, settings, clock);
   try {
@@ -97,7 +98,7 @@ async function examineBank(
       steps.run(name, async (findings) => {
         if (name !== 'tls') egress.forget();
         return work(findings).catch(async (error: unknown) => {
-          throw isNewest() ? await explainByOlderTls(error, () => create({ BANK_TLS_MAX_VERSION: '1.2' })) : error;
+          throw isNewest() ? await explainByOlderTls(error, createOlder) : error;
         });
       });
     await run('tls', (findings) => checkTls(probes, findings));
@@ -108,17 +109,16 @@ async function examineBank(
       );
       await delay(waitMs);
     }
-    if (onRecorder) {
-      const recorder = new Recorder(egress);
+    if (recorder) {
       recorder.tls = Object.fromEntries(probes.map(([name, { tls }]) => [name, tls]));
-      onRecorder(recorder, [...namesOf(settings, material), ...probes.flatMap(([, { tls }]) => serverNames(tls))]);
-      const token = await run('token', (findings) => recordToken(recorder, settings, material, clock, findings));
-      const listed = await run('accounts', (findings) => recordAccounts(recorder, token, settings, findings));
-      await steps.run('shape', (findings) => checkShape(listed, findings));
-      return;
+      recorder.names = [...namesOf(settings, material), ...probes.flatMap(([, { tls }]) => serverNames(tls))];
     }
     await run('token', (findings) => checkToken(identity, findings));
-    const listed = await run('accounts', (findings) => checkAccounts(call, settings, findings));
+    const listed = await run('accounts', async (findings) => {
+      const found = await checkAccounts(call, settings, findings);
+      if (recorder) await recordOddPages(recorder, call, settings, found.pages);
+      return found;
+    });
     await steps.run('shape', (findings) => checkShape(listed, findings));
   } finally {
     identity.egress.retire();

@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { pino } from 'pino';
+import type { AuthorizedCall } from '../../auth/authorized-call.js';
 import type { IdentityMaterial } from '../../auth/identity-material.js';
-import { requestToken, type AccessToken } from '../../auth/request-token.js';
 import { ACCOUNTS_PATH } from '../../bank/account-reader.js';
 import type { Settings } from '../../config/settings.js';
-import type { Clock } from '../../time/clock.js';
-import { checkAccounts } from './check-accounts.js';
-import type { Findings } from './steps.js';
 import type { Recorder } from './record/recorder.js';
 
 /** Labels of hosts that are no name. */
@@ -20,48 +16,23 @@ export function namesOf(settings: Settings, { username, certificate }: IdentityM
   return [...hosts, username, subject].map((name) => name.toLowerCase().replaceAll(GENERIC, ' '));
 }
 
-/** One token request. */
-export async function recordToken(
+/** Requests a page past the end, and a page of one row. */
+export async function recordOddPages(
   recorder: Recorder,
-  settings: Settings,
-  material: IdentityMaterial,
-  clock: Clock,
-  { facts }: Findings,
-): Promise<AccessToken> {
-  recorder.kind = 'token';
-  const logger = pino({ level: 'silent' });
-  const token = await requestToken({ egress: recorder, authUrl: settings.BANK_AUTH_URL, material, clock, logger });
-  facts['lifetimeSeconds'] = token.lifetimeMs / 1000;
-  return token;
-}
-
-/** One whole refresh, a page past the end, and a page of one row. */
-export async function recordAccounts(
-  recorder: Recorder,
-  token: AccessToken,
-  settings: Settings,
-  findings: Findings,
-): ReturnType<typeof checkAccounts> {
-  const get = (query: Readonly<Record<string, string>>, signal: AbortSignal, requestId: string) =>
-    recorder.get({
-      target: 'accounts',
-      baseUrl: settings.BANK_BASE_URL,
+  call: Pick<AuthorizedCall, 'get'>,
+  { BANK_PAGE_SIZE: size, SNAPSHOT_READ_TIMEOUT_MS: timeoutMs }: Settings,
+  pages: number,
+): Promise<void> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const get = (number: number, size: number) =>
+    call.get({
       path: ACCOUNTS_PATH,
-      query,
-      headers: { Accept: 'application/json', Authorization: `Bearer ${token.value}`, 'X-Request-Id': requestId },
+      query: { PageNumber: String(number), PageSize: String(size) },
+      refreshId: randomUUID(),
       signal,
     });
-  recorder.kind = 'page';
-  const call: Parameters<typeof checkAccounts>[0] = {
-    get: ({ query, signal, refreshId }) => get(query, signal, refreshId),
-  };
-  const listed = await checkAccounts(call, settings, findings);
-  const { pages } = findings.facts as { pages?: number };
-  const signal = AbortSignal.timeout(settings.SNAPSHOT_READ_TIMEOUT_MS);
-  const size = String(settings.BANK_PAGE_SIZE);
   recorder.kind = 'past-the-end';
-  await get({ PageNumber: String((pages ?? 0) + 1000), PageSize: size }, signal, randomUUID());
+  await get(pages + 1000, size);
   recorder.kind = 'one-row';
-  await get({ PageNumber: '1', PageSize: '1' }, signal, randomUUID());
-  return listed;
+  await get(1, 1);
 }

@@ -1,27 +1,13 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Egress } from '../../../egress/egress.js';
-import type { WireAnswer, WireRequest } from '../../../egress/wire-client.js';
-import { GatewayError, toGatewayError } from '../../../errors/gateway-error.js';
+import type { EndedCall } from '../../../egress/egress.js';
 import { VERSION } from '../../../config/version.js';
 import type { Exchange, ExchangeKind, RecordingFacts } from '../../../sandbox/replay/read-recording.js';
 import { maskBody, wordsOf } from './mask-body.js';
 import { maskHeaders } from './mask-headers.js';
 import { Mask } from './mask.js';
 
-/** Of all bodies. One refresh of the gateway takes no more. */
-const MAX_BYTES = 256 * 1024 * 1024;
-
-interface Seen {
-  readonly kind: ExchangeKind;
-  readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
-  ms: number;
-  status: number | null;
-  failure: string | null;
-  headers: IncomingHttpHeaders;
-  body: string;
-}
+type Seen = Omit<Exchange, 'headers'> & { readonly headers: IncomingHttpHeaders };
 
 export interface MaskedRecording {
   /** NDJSON. */
@@ -32,49 +18,35 @@ export interface MaskedRecording {
   readonly samples: Mask['samples'];
 }
 
-/** Calls the bank as the gateway does, and keeps what it sends. */
+/** Keeps what the bank sends. */
 export class Recorder {
   readonly #seen: Seen[] = [];
-  #bytes = 0;
-  kind: ExchangeKind = 'token';
+  /** What the next calls to the account list ask for. */
+  kind: Exclude<ExchangeKind, 'token'> = 'page';
+  /** Words that must not be in the recording: hosts, user, subject of the certificate. */
+  names: readonly string[] = [];
   /** Facts of TLS by the name of the host's role: bank, or tokens and accounts. */
   tls: Readonly<Record<string, { readonly tlsVersion?: unknown; readonly serverChain?: unknown }>> = {};
 
-  constructor(private readonly egress: Pick<Egress, 'get'>) {}
+  readonly note = ({ request, answer, failure, ms }: EndedCall): void => {
+    const { target, path, query = {} } = request;
+    this.#seen.push({
+      kind: target === 'token' ? 'token' : this.kind,
+      path,
+      query,
+      ms: Math.round(ms),
+      status: answer?.status ?? null,
+      failure: answer ? null : failure,
+      headers: answer?.headers ?? {},
+      body: answer?.body.toString('utf8') ?? '',
+    });
+  };
 
-  /** @throws as `Egress.get` */
-  async get(request: WireRequest): Promise<WireAnswer> {
-    const started = performance.now();
-    const seen: Seen = {
-      kind: this.kind,
-      path: request.path,
-      query: request.query ?? {},
-      ms: 0,
-      status: null,
-      failure: null,
-      headers: {},
-      body: '',
-    };
-    this.#seen.push(seen);
-    try {
-      const answer = await this.egress.get(request);
-      this.#bytes += answer.body.length;
-      if (this.#bytes > MAX_BYTES)
-        throw new GatewayError('bank-response-invalid', 'The answers of the bank are larger than 256 MB.');
-      Object.assign(seen, { status: answer.status, headers: answer.headers ?? {}, body: answer.body.toString('utf8') });
-      return answer;
-    } catch (error) {
-      seen.failure = toGatewayError(error).code;
-      throw error;
-    } finally {
-      seen.ms = Math.round(performance.now() - started);
-    }
-  }
-
-  /** @param names words that must not be in the recording: hosts, user, subject of the certificate */
-  mask(names: readonly string[], at: Date): MaskedRecording {
+  /** The recording so far; null without a call. */
+  mask(at: Date): MaskedRecording | null {
+    if (this.#seen.length === 0) return null;
     const mask = new Mask();
-    const values = this.#words(names);
+    const values = this.#words();
     const exchanges = this.#seen.map(({ headers, body, ...seen }) => ({
       ...seen,
       headers: maskHeaders(headers, mask, values),
@@ -91,8 +63,8 @@ export class Recorder {
     return { text, exchanges, maskedValues: mask.count, samples: mask.samples };
   }
 
-  #words(names: readonly string[]): Set<string> {
-    const words = names.flatMap((name) => name.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []);
+  #words(): Set<string> {
+    const words = this.names.flatMap((name) => name.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []);
     const all = new Set(words);
     for (const { body } of this.#seen) for (const word of wordsOf(body)) all.add(word);
     return all;
