@@ -20,7 +20,7 @@ const WORKERS = {
 };
 
 /** Documents that the guide of a running gateway does not show. */
-const DEVELOPERS_ONLY = new Set(['decisions', 'dependencies.md', 'performance.md']);
+const DEVELOPERS_ONLY = new Set(['decisions', 'dependencies.md']);
 
 /** Packages that Nest and terminus only load if an app has installed them; none of them is installed here. */
 const OPTIONAL =

@@ -211,7 +211,13 @@ describeWithChromium('the console page in a real browser', () => {
 
   it('axe finds no violation in the documents, light on a wide screen and dark on a phone', async () => {
     const page = await context.newPage();
-    for (const path of ['/docs', '/problems', '/problems/bank-error', '/docs/guide/concepts', '/docs/guide/deploy']) {
+    for (const path of [
+      '/docs',
+      '/problems',
+      '/problems/bank-error',
+      '/docs/guide/architecture',
+      '/docs/guide/deploy',
+    ]) {
       await page.setViewportSize({ width: 1440, height: 900 });
       await page.emulateMedia({ colorScheme: 'light' });
       await page.goto(`${gateway.url}${path}`);

@@ -11,7 +11,7 @@ import { closedPort } from '../support/servers.js';
 import { until } from '../support/until.js';
 
 const DAY_MS = 86_400_000;
-/** Of the last hour (docs/health-and-metrics.md#the-last-hour). */
+/** Of the last hour (docs/logs.md#the-last-hour). */
 const POINT_MS = 10_000;
 const FAILING: ControlPatch = { failNext: [{ endpoint: 'accounts', times: 1_000_000, with: '503' }] };
 const HANGING: ControlPatch = { failNext: [{ endpoint: 'accounts', times: 1_000_000, with: 'hang' }] };

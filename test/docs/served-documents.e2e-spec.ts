@@ -102,7 +102,7 @@ describe('the examples', () => {
   });
 });
 
-const FOR_DEVELOPERS = new Set(['dependencies.md', 'performance.md']);
+const FOR_DEVELOPERS = new Set(['dependencies.md']);
 const names = readdirSync(DOCS).filter((name) => name.endsWith('.md') && !FOR_DEVELOPERS.has(name));
 const addressOf = (name: string) => (name === 'README.md' ? '/docs/guide' : `/docs/guide/${name.replace('.md', '')}`);
 
@@ -135,7 +135,6 @@ describe('the guide', () => {
     '/docs/guide/%2e%2e%2fmain.js',
     '/docs/none',
     '/docs/guide/dependencies',
-    '/docs/guide/performance',
     '/docs/guide/decisions/0004-axios',
   ])('returns 404 for %s', async (path) => {
     expect((await gateway.get(path)).json).toMatchObject({ status: 404, code: 'not-found' });

@@ -15,7 +15,7 @@ import { toTable } from './to-table.js';
 interface AlertRule {
   readonly alert?: string;
   readonly labels: { readonly severity: string };
-  readonly annotations: Readonly<Record<'runbook_url' | 'impact' | 'wake', string>>;
+  readonly annotations: Readonly<Record<'runbook_url' | 'impact', string>>;
 }
 
 const GENERATED = 'client/src/generated';
@@ -28,7 +28,7 @@ const documents = new Map<string, string>([
   ...settingsDocuments(),
   ['docs/bounds.md', between('docs/bounds.md', 'bounds', boundsTables())],
   ['docs/errors.md', between('docs/errors.md', 'codes', problemTable())],
-  ['docs/health-and-metrics.md', between('docs/health-and-metrics.md', 'alerts', alertTable())],
+  ['docs/troubleshooting.md', between('docs/troubleshooting.md', 'alerts', alertTable())],
   ['config/kubernetes/prometheus-rule.yaml', prometheusRule()],
   ...(await fromOpenApi()),
 ]);
@@ -67,11 +67,11 @@ function alertTable(): string {
   const { groups } = parse(read('config/prometheus/alerts.yml')) as { groups: { rules: AlertRule[] }[] };
   const alerts = groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined);
   const rows = [...Map.groupBy(alerts, ({ labels }) => labels.severity).values()].flat().map((rule) => {
-    const { impact, wake, runbook_url: url } = rule.annotations;
+    const { impact, runbook_url: url } = rule.annotations;
     const name = `[${rule.alert?.replace('AccountsGateway', '')}](#${url.split('#')[1]})`;
-    return [rule.labels.severity, name, impact, wake];
+    return [rule.labels.severity, name, impact];
   });
-  return toTable(['severity', 'alert', 'impact', 'whom to wake'], rows);
+  return toTable(['severity', 'alert', 'impact'], rows);
 }
 
 /** The alert rules for the Prometheus operator. */

@@ -85,7 +85,7 @@ describe('alert rules and dashboard', () => {
       expect(missing(queries)).toEqual(OF_SHARING);
     });
 
-    it('are those of docs/health-and-metrics.md, with their type', () => {
+    it('are those of docs/logs.md, with their type', () => {
       const reported = (document: string) =>
         rowsUnder(document, 'metric', 'type').map(([name, type]) => `${coded(name).join()} ${type}`);
       const ours = [...seen.text.matchAll(/^# TYPE ((?:accounts_gateway|http)_\S+ \S+)$/gm)].map(
@@ -96,7 +96,7 @@ describe('alert rules and dashboard', () => {
         'accounts_gateway_sharing_up gauge',
         'accounts_gateway_shared_snapshots_total counter',
       ];
-      const document = readDocument('docs/health-and-metrics.md');
+      const document = readDocument('docs/logs.md');
       expect(reported(document).toSorted()).toEqual(expected.toSorted());
     });
   });
@@ -131,7 +131,7 @@ describe('alert rules and dashboard', () => {
     });
 
     it('has its impact, whom to wake, a command for each way of running, and a runbook that no gateway serves', () => {
-      const headings = [...read('docs/health-and-metrics.md').matchAll(/^### (.*)$/gm)].map(([, title = '']) =>
+      const headings = [...read('docs/troubleshooting.md').matchAll(/^### (.*)$/gm)].map(([, title = '']) =>
         title.toLowerCase().replaceAll(' ', '-'),
       );
       for (const { alert, annotations = {} } of alerts) {

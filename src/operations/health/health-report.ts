@@ -13,7 +13,7 @@ import { toSlow, type Part, type PartStatus } from './judge-parts.js';
 
 const SEVERITY: readonly PartStatus[] = ['down', 'degraded', 'unknown', 'up'];
 
-/** The body of /health (docs/health-and-metrics.md#health). It asks nobody anything. */
+/** The body of /health (docs/troubleshooting.md#health). It asks nobody anything. */
 @Injectable()
 export class HealthReport {
   constructor(

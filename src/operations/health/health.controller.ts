@@ -16,7 +16,7 @@ const OWN_PAGE = 'console';
 const whole = { 'application/json': { schema: refTo(healthSchema) } };
 const statusOnly = { 'application/json': { schema: refTo(healthStatusSchema) } };
 
-/** Health for load balancers, probes and people (docs/health-and-metrics.md#health). */
+/** Health for load balancers, probes and people (docs/troubleshooting.md#health). */
 @ApiTags('health')
 @Controller('health')
 export class HealthController {

@@ -15,7 +15,7 @@ function isRefusedSinceStart({ bank, certificate, token }: GatewayFacts): boolea
   return bank.lastSuccessAt.token === null && isRefused;
 }
 
-/** The health of the gateway, and of each component that it has (docs/health-and-metrics.md#health). */
+/** The health of the gateway, and of each component that it has (docs/troubleshooting.md#health). */
 export function judgeHealth(facts: GatewayFacts) {
   const { stopping, listener } = facts;
   const { redis } = facts.sharing;

@@ -29,7 +29,7 @@ interface Caller {
 type Request = Pick<RequestEnded, 'clientName' | 'route' | 'problem'>;
 
 /**
- * The callers by name, from their X-Client-Name (docs/health-and-metrics.md#labels): the 50 names that called `/api` last within an
+ * The callers by name, from their X-Client-Name (docs/logs.md#labels): the 50 names that called `/api` last within an
  * hour, if they look like those of programs; `other` for the rest, which may hold anything, and `none` without one.
  */
 @Injectable()

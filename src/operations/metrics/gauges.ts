@@ -19,7 +19,7 @@ type Value = number | boolean | null;
 type Labelled = readonly [labels: Record<string, string>, value: Value];
 type Judge = (facts: GatewayFacts) => Value | readonly Labelled[];
 
-/** The metrics that show the state at the moment of a scrape (docs/health-and-metrics.md#metrics). */
+/** The metrics that show the state at the moment of a scrape (docs/logs.md#metrics). */
 @Injectable()
 export class Gauges {
   /** Has the values of the last `update`. */

@@ -15,7 +15,7 @@ const REFRESH_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 3
 /** How an answer came from the cache (RequestFields.cache). */
 const CACHE_OUTCOMES = ['hit', 'miss', 'refreshed', 'request', 'stale'] as const;
 
-/** Counts what happens in one app (docs/health-and-metrics.md#metrics). */
+/** Counts what happens in one app (docs/logs.md#metrics). */
 @Injectable()
 export class Metrics {
   /** One registry per app, because the library's default registry is shared by the whole process. */

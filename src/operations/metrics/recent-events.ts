@@ -10,7 +10,7 @@ const MAX_EVENTS = 200;
 const COMMON = new Set(['bank.call', 'request', 'snapshot.refreshed', 'token.acquired']);
 
 /**
- * The last notable log events (docs/health-and-metrics.md#the-last-hour), each with its message. Other fields of a line stay
+ * The last notable log events (docs/logs.md#the-last-hour), each with its message. Other fields of a line stay
  * in the log.
  */
 @Injectable()

@@ -10,7 +10,7 @@ export const EVERY_SECONDS = 10;
 /** The last hour. */
 const MAX_POINTS = 360;
 
-/** The last hour in points of 10 s (docs/health-and-metrics.md#the-last-hour). */
+/** The last hour in points of 10 s (docs/logs.md#the-last-hour). */
 @Injectable()
 export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #points: RecentPoint[] = [];

@@ -7,7 +7,7 @@ import { RecentEvents } from './recent-events.js';
 import { EVERY_SECONDS, RecentHistory } from './recent-history.js';
 import { recentSchema } from './recent-schema.js';
 
-/** The last hour, for people and for pages that draw it (docs/health-and-metrics.md#the-last-hour). */
+/** The last hour, for people and for pages that draw it (docs/logs.md#the-last-hour). */
 @ApiTags('health')
 @Controller('health')
 export class RecentController {

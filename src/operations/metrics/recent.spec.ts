@@ -36,7 +36,7 @@ function createHistory() {
   return { metrics, activity, clock, status, history, callers, request };
 }
 
-/** The accuracy that docs/health-and-metrics.md#the-last-hour promises. */
+/** The accuracy that docs/logs.md#the-last-hour promises. */
 function expectWithin1Percent(reported: number | null | undefined, ms: number): void {
   expect(Math.abs((reported ?? NaN) - ms)).toBeLessThanOrEqual(ms * 0.01);
 }
