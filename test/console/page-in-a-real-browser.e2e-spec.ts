@@ -112,7 +112,7 @@ describeWithChromium('the console page in a real browser', () => {
     expect(loaded.filter(({ url }) => url.startsWith('/api/'))).toEqual([]);
     const files = loaded.filter(({ url }) => url.startsWith('/assets/'));
     const bytes = files.reduce((sum, { text }) => sum + brotliCompressSync(text).length, 0);
-    expect(bytes).toBeLessThan(29_000);
+    expect(bytes).toBeLessThan(28_000);
     expect(files.some(({ url }) => url.includes('accounts'))).toBe(false);
     await page.getByRole('searchbox').fill(' nordlys ');
     await page.keyboard.press('Enter');

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { client, type Account } from '../shared/gateway.js';
+import type { Account } from '../shared/gateway.js';
+import { client } from './client.js';
 import { useAnswer } from '../shared/use-answer.js';
 import type { Navigate } from './use-view.js';
 import { AccountDetails } from './account-details.js';

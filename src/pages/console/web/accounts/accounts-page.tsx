@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { toEnvironment } from '../shared/environment.js';
-import { client, readProblems, type ProblemEntry } from '../shared/gateway.js';
+import { readProblems, type ProblemEntry } from '../shared/gateway.js';
+import { client } from './client.js';
 import { serverNow, toMoment } from '../shared/time.js';
 import { useAnswer } from '../shared/use-answer.js';
 import { useFrame } from '../shared/use-frame.js';

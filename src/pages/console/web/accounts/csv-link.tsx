@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { client } from '../shared/gateway.js';
+import { client } from './client.js';
 import { toFileName, toFilters, type View } from './view.js';
 
 /** The browser has taken the download by then. */

@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { client } from '../shared/gateway.js';
+import { client } from './client.js';
 import { askHealth } from '../shared/use-health.js';
 import { AccountsPage } from './accounts-page.js';
 import { readView, toListQuery } from './view.js';

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { widestFraction } from './amount.js';
-import { client, type BalancesAnswer } from '../shared/gateway.js';
+import type { BalancesAnswer } from '../shared/gateway.js';
+import { client } from './client.js';
 import { useAnswer, type Answer } from '../shared/use-answer.js';
 import type { Navigate } from './use-view.js';
 import { toFilters, type View } from './view.js';

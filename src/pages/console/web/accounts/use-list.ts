@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { client, type AccountList, type GatewayProblem } from '../shared/gateway.js';
+import type { AccountList, GatewayProblem } from '../shared/gateway.js';
+import { client } from './client.js';
 import { toListQuery, type View } from './view.js';
 
 /** The page of accounts of a view, as it changes. */

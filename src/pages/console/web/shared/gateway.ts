@@ -1,5 +1,5 @@
-import { toNetworkProblem } from '../../../../../client/src/gateway-problem.js';
-import { createClient, GatewayProblem, type ProblemEntry, type Recent } from '../../../../../client/src/index.js';
+import { GatewayProblem, toNetworkProblem } from '../../../../../client/src/gateway-problem.js';
+import type { AccountList, ProblemEntry, Recent } from '../../../../../client/src/index.js';
 import type { Health } from './health.js';
 import { setServerTime } from './time.js';
 
@@ -26,9 +26,6 @@ export type {
 const HEALTH_DEADLINE_MS = 8000;
 const DEADLINE_MS = 20_000;
 
-/** The client that web apps use, too. */
-export const client = createClient({ baseUrl: '', clientName: 'console', deadlineMs: DEADLINE_MS });
-
 /** /health, ready or not. @throws GatewayProblem */
 export const readHealth = (signal?: AbortSignal): Promise<Health> => call('/health', { signal }, HEALTH_DEADLINE_MS);
 
@@ -37,6 +34,10 @@ export const readRecent = (): Promise<Recent> => call('/health/recent', {}, HEAL
 
 /** The explanation of each error. @throws GatewayProblem */
 export const readProblems = (signal: AbortSignal): Promise<ProblemEntry[]> => call('/problems', { signal });
+
+/** What a call gets after the gateway has asked the bank. @throws GatewayProblem */
+export const readNow = (): Promise<AccountList> =>
+  call('/api/v1/accounts?pageSize=1', { cache: 'no-cache', headers: { 'Cache-Control': 'no-cache' } });
 
 /** The switches of the sandbox bank. @throws GatewayProblem */
 export const readSwitches = (signal: AbortSignal): Promise<Switches> => call('/sandbox/control', { signal });

@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { client } from './gateway.js';
+import { readNow } from './gateway.js';
 import { fillPageHeader, startClock } from './page-header.js';
 import { SandboxBar } from './sandbox-bar.js';
 import type { Live } from './use-health.js';
@@ -30,7 +30,7 @@ export function useFrame(root: HTMLElement, { health, problem }: Live, turn: num
   function refresh(): void {
     const ask = () => {
       for (const ms of SHOW_AFTER_MS) window.setTimeout(show, ms);
-      client.getBalances({}, { refresh: true, retry: false }).then(show, show);
+      readNow().then(show, show);
     };
     for (const ms of REFRESH_AFTER_MS) window.setTimeout(ask, ms);
   }

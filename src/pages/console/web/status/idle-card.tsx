@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { client, toProblem, type ProblemEntry } from '../shared/gateway.js';
+import { readNow, toProblem, type ProblemEntry } from '../shared/gateway.js';
 import type { Health } from '../shared/health.js';
 import { serverNow, toMoment } from '../shared/time.js';
 import type { Trouble } from './cause.js';
@@ -82,7 +82,7 @@ export function IdleCard({ text, health, troubles, problems, now, ask }: Props) 
 async function checkNow(problems: readonly ProblemEntry[]): Promise<string> {
   const begun = performance.now();
   try {
-    const { page, snapshot } = await client.listAccounts({ pageSize: 1 }, { refresh: true, retry: false });
+    const { page, snapshot } = await readNow();
     const at = toMoment(serverNow(), serverNow());
     const count = `${toGrouped(page.total)} ${page.total === 1 ? 'account' : 'accounts'}`;
     const took = `in ${toGrouped(Math.round(performance.now() - begun))} ms`;

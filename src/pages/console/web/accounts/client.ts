@@ -1,0 +1,4 @@
+import { createClient } from '../../../../../client/src/index.js';
+
+/** The client that web apps use, too. */
+export const client = createClient({ baseUrl: '', clientName: 'console', deadlineMs: 20_000 });
