@@ -33,7 +33,7 @@ describe('a gateway that no app calls', () => {
     expect(textOf(health)).toEqual([
       'No app has called for 12 min.',
       'The last refresh, at 10:12:58, succeeded: 120 accounts.',
-      'Nothing has been tried since. The copy expired at 10:17:58, so the next call waits for the bank.',
+      'Nothing has been tried since. The token has expired. The copy expired at 10:17:58, so the next call waits for the bank.',
       'Before 10:12 there were 40 to 95 calls a minute.',
     ]);
     expect(pathOf(health, silent, LATER)).toEqual([
@@ -50,6 +50,11 @@ describe('a gateway that no app calls', () => {
     expect(textOf(healthWith('ok'), NOW + 90_000)?.[2]).toBe(
       'Nothing has been tried since. If the bank fails now, calls get the copy of 10:12:58 until 10:17:58.',
     );
+  });
+
+  it('has no token that expired before the first', () => {
+    const health = healthWith('ok', { token: { expiresInSeconds: null, lastSuccessAt: null } });
+    expect(textOf(health, NOW + 90_000)?.[2]).not.toContain('token');
   });
 
   it('has the failure of the last attempt', () => {

@@ -77,8 +77,10 @@ function toKnown({ details }: Health, triedAt: string | null, problems: readonly
 
 /** What nobody has tried since, and what the next call gets of the copy. */
 function toSince({ details }: Health, triedAt: string | null, now: number): string {
-  const { asOf, expiresAt } = details.snapshot;
-  const untried = triedAt === null ? '' : 'Nothing has been tried since. ';
+  const { snapshot, token } = details;
+  const { asOf, expiresAt } = snapshot;
+  const hasExpired = token.expiresInSeconds === null && token.lastSuccessAt !== null;
+  const untried = `${triedAt === null ? '' : 'Nothing has been tried since. '}${hasExpired ? 'The token has expired. ' : ''}`;
   if (asOf === null || expiresAt === null) return `${untried}The next call waits for the bank.`;
   if (Date.parse(expiresAt) <= now)
     return `${untried}The copy expired at ${toMoment(expiresAt, now)}, so the next call waits for the bank.`;
