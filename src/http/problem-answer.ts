@@ -14,20 +14,23 @@ export function toProblemAnswer(error: GatewayError, instance: string, requestId
 }
 
 /** The same for people: a page with what the document has. */
-function toProblemPage(error: GatewayError, instance: string, requestId: string) {
-  const body = Buffer.from(toFailurePage(toProblemDocument(error, instance, requestId)));
+function toProblemPage(error: GatewayError, instance: string, requestId: string, statusPage: string | null) {
+  const body = Buffer.from(toFailurePage(toProblemDocument(error, instance, requestId), statusPage));
   return { headers: { ...toProblemHeaders(error), ...PAGE_HEADERS, 'content-length': String(body.length) }, body };
 }
 
 /** Headers of the response that failed; they do not describe the problem. */
 const OF_A_BODY = ['content-disposition', 'content-encoding', 'etag'];
 
-/** Sends a problem document, or its page to a browser. Its code and owner go to the log line and the metrics. */
-export function sendProblem(reply: FastifyReply, error: GatewayError): void {
+/**
+ * Sends a problem document, or its page to a browser. Its code and owner go to the log line and the metrics.
+ * @param statusPage BANK_STATUS_PAGE
+ */
+export function sendProblem(reply: FastifyReply, error: GatewayError, statusPage: string | null = null): void {
   const { request } = reply;
   request.logFields.problem = error;
   const toAnswer = prefersHtml(request) ? toProblemPage : toProblemAnswer;
-  const { headers, body } = toAnswer(error, toPath(request.originalUrl), request.id);
+  const { headers, body } = toAnswer(error, toPath(request.originalUrl), request.id, statusPage);
   for (const name of OF_A_BODY) reply.removeHeader(name);
   reply.code(error.status).headers(headers).send(body);
 }

@@ -1,6 +1,7 @@
 import { ServerResponse } from 'node:http';
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { Settings } from '../config/settings.js';
 import { Log } from '../telemetry/log.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
@@ -9,7 +10,14 @@ import { sendProblem } from './problem-answer.js';
 /** Turns everything thrown during a request into a problem document (docs/errors.md). */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  constructor(private readonly log: Log) {}
+  readonly #statusPage: string | null;
+
+  constructor(
+    private readonly log: Log,
+    { BANK_STATUS_PAGE: statusPage }: Settings,
+  ) {
+    this.#statusPage = statusPage ?? null;
+  }
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
@@ -24,7 +32,7 @@ export class ProblemFilter implements ExceptionFilter {
     if (error.code === 'internal-error') this.#logFailure(error, reply.request.id);
     if (reply.sent) return;
     if (reply.raw.headersSent) reply.raw.destroy();
-    else sendProblem(reply, error);
+    else sendProblem(reply, error, this.#statusPage);
   }
 
   #logFailure(error: GatewayError, requestId: string): void {

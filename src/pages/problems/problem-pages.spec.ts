@@ -29,8 +29,18 @@ describe('the pages of the errors', () => {
     expect(page).not.toMatch(/<script|style=|`|\]\(/);
   });
 
+  it.each([
+    ['bank-error', true],
+    ['not-found', false],
+  ] as const)('of a navigation that failed with %s link the status page of the bank: %s', (code, isLinked) => {
+    const document = toProblemDocument(new GatewayError(code, 'Detail.'), '/', 'r-1');
+    expect(toFailurePage(document, STATUS_PAGE).includes('href="https://status.bank.example/?a&amp;b"')).toBe(isLinked);
+    expect(toFailurePage(document, null)).not.toContain('status page</a>');
+  });
+
   it('escape what a caller sent', () => {
-    const page = toFailurePage(toProblemDocument(new GatewayError('not-found', 'No <route>.'), '/<script>', 'r-1'));
+    const document = toProblemDocument(new GatewayError('not-found', 'No <route>.'), '/<script>', 'r-1');
+    const page = toFailurePage(document, STATUS_PAGE);
     expect(page).toContain('<code>/&lt;script&gt;</code> answered 404');
     expect(page).toContain('No &lt;route&gt;.');
     expect(mainOf(page)).not.toContain('<script');

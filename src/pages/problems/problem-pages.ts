@@ -36,11 +36,9 @@ const INDEX: readonly IndexGroup[] = Object.entries(CONTACTS).map(([owner, [head
 /** /problems/{code}: the explanation of one code. `statusPage`: BANK_STATUS_PAGE, where the bank acts. */
 export function toCodePage(code: AnyCode, statusPage: string | null): string {
   const { title, status, owner, when, steps } = PROBLEMS[code];
-  const first =
-    owner === 'bank' && statusPage !== null
-      ? [`Look at <a href="${escapeHtml(statusPage)}" rel="noreferrer">the bank's status page</a>.`]
-      : [];
-  const items = [...first, ...steps.map(mark)].map((step) => `<li>${step}</li>`);
+  const items = [toStatusPageStep(owner, statusPage), ...steps.map(mark)]
+    .filter(Boolean)
+    .map((step) => `<li>${step}</li>`);
   const over =
     owner === 'caller' ? 'The same call succeeds.' : '`/health` no longer has this code, and a call succeeds.';
   return toHtmlPage(
@@ -57,15 +55,24 @@ export function toCodePage(code: AnyCode, statusPage: string | null): string {
 }
 
 /** The page of a browser navigation that failed, with what its problem document has. */
-export function toFailurePage({ title, status, detail, instance, code, owner, requestId }: ProblemDocument): string {
+export function toFailurePage(
+  { title, status, detail, instance, code, owner, requestId }: ProblemDocument,
+  statusPage: string | null,
+): string {
   return toHtmlPage(
     title,
     `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(detail)}</p>
 <p class="quiet"><code>${escapeHtml(instance)}</code> answered ${status}. Request id: <code>${escapeHtml(requestId)}</code></p>
-<h2>What to do</h2><p>${mark(remedyOf(code))} Who must act: <b>${owner}</b>.</p>
+<h2>What to do</h2><p>${toStatusPageStep(owner, statusPage)} ${mark(remedyOf(code))} Who must act: <b>${owner}</b>.</p>
 <p><a href="/problems/${code}">All steps for ${code}</a> · <a href="/">Status</a></p>`,
   );
 }
+
+/** The step before all others where the bank acts; empty without BANK_STATUS_PAGE. */
+const toStatusPageStep = (owner: Owner, statusPage: string | null): string =>
+  owner === 'bank' && statusPage !== null
+    ? `Look at <a href="${escapeHtml(statusPage)}" rel="noreferrer">the bank's status page</a>.`
+    : '';
 
 /** Renders code and links of a step; an address of this gateway becomes a link too. */
 const mark = (text: string): string =>
