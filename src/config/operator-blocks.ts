@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { childrenOf, isSequence, parseAsn1, type Asn1 } from './asn1.js';
 import { decodeText } from './small-file.js';
 
 type Kind = 'certificate' | 'key' | 'pfx' | 'pkcs7' | 'openssh' | 'keystore' | 'damaged' | 'empty' | 'other';
@@ -69,12 +70,12 @@ function readPem(whole: string, label: string, body: string, layers: number): Bl
 
 /** A block in DER or BER, by its structure; null if it is none that is known. */
 function toBlock(der: Buffer): Block | null {
-  const [first, second] = tagsOf(der);
+  const [first, second] = elementsOf(der);
   if (!first || !second) return null;
-  const { tag, value } = first;
+  const { tag, content } = first;
   const as = (kind: Kind, words: string, label: string): Block => ({ kind, words, der, pem: toPem(label, der) });
   if (tag === 0x06) return as('pkcs7', 'PKCS#7 (.p7b), which has certificates and no key', 'PKCS7');
-  if (tag === 0x02 && value === 3) return as('pfx', 'a PFX (PKCS#12)', 'PKCS12');
+  if (tag === 0x02 && content.toString('hex') === '03') return as('pfx', 'a PFX (PKCS#12)', 'PKCS12');
   if (tag === 0x02 && second.tag === 0x30) return as('key', 'a private key', 'PRIVATE KEY');
   if (tag === 0x02 && second.tag === 0x02) return as('key', 'a private key', 'RSA PRIVATE KEY');
   if (tag === 0x02 && second.tag === 0x04) return as('key', 'a private key', 'EC PRIVATE KEY');
@@ -89,32 +90,14 @@ function toBlock(der: Buffer): Block | null {
   }
 }
 
-interface Element {
-  readonly tag: number;
-  /** Its value, if that is one byte. */
-  readonly value: number | null;
-}
-
-/** The first two elements of a SEQUENCE; none for anything else. */
-function tagsOf(bytes: Buffer): Element[] {
-  if (bytes[0] !== 0x30) return [];
-  let at = headerOf(bytes, 0).end;
-  const elements: Element[] = [];
-  while (elements.length < 2 && at + 1 < bytes.length) {
-    const { end, length } = headerOf(bytes, at);
-    elements.push({ tag: bytes.readUInt8(at), value: length === 1 ? (bytes[end] ?? null) : null });
-    at = end + length;
+/** The elements of a SEQUENCE; none for anything else. */
+function elementsOf(bytes: Buffer): Asn1[] {
+  try {
+    const node = parseAsn1(bytes);
+    return isSequence(node) ? childrenOf(node) : [];
+  } catch {
+    return [];
   }
-  return elements;
-}
-
-/** Where the contents of an element begin, and their length; an indefinite one has 0. */
-function headerOf(bytes: Buffer, at: number): { readonly end: number; readonly length: number } {
-  const first = bytes[at + 1] ?? 0;
-  if (first < 0x80) return { end: at + 2, length: first };
-  const count = Math.min(first & 0x7f, 4);
-  const digits = bytes.subarray(at + 2, at + 2 + count);
-  return { end: at + 2 + count, length: digits.length > 0 ? digits.readUIntBE(0, digits.length) : 0 };
 }
 
 const toPem = (label: string, der: Buffer, headers = ''): string => {
