@@ -1,13 +1,9 @@
 import { constants } from 'node:fs';
-import { open, readdir, rename, rm, stat, writeFile, type FileHandle } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { open, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { Clock } from '../time/clock.js';
 import { HEADER_BYTES, Refused, type Group } from './sealing.js';
 import type { Look, Place } from './stored-source.js';
-
-/** Temporary files this old belong to no process that is still writing. */
-const ABANDONED_AFTER_MS = 60_000;
 
 /** SNAPSHOT_FILE: the stored copy of one instance, dated by the wall clock of the machine (docs/fleet.md#the-stored-copy). */
 export class FilePlace implements Place {
@@ -39,10 +35,9 @@ export class FilePlace implements Place {
 
   /** Writes the file as a whole or not at all, even if the machine crashes. */
   async write(_group: Group, sealed: Buffer): Promise<void> {
-    // during a rollout two processes may write it
-    const temporary = `${this.path}.${process.pid}.tmp`;
+    const temporary = `${this.path}.tmp`;
     try {
-      // always a new file: an existing one could be a link, or readable by others
+      // always a new file: an existing one could be a link, readable by others, or left by a killed process
       await rm(temporary, { force: true });
       await writeFile(temporary, sealed, { flag: 'wx', mode: 0o600, flush: true });
       await rename(temporary, this.path);
@@ -56,21 +51,6 @@ export class FilePlace implements Place {
 
   async drop(): Promise<void> {
     await rm(this.path, { force: true });
-  }
-
-  /** Deletes the temporary files of processes that were killed while they wrote. */
-  async deleteAbandoned(): Promise<void> {
-    const [directory, prefix] = [dirname(this.path), `${basename(this.path)}.`];
-    const names = await readdir(directory).catch(() => []);
-    for (const name of names) {
-      if (!name.startsWith(prefix) || !/^\d+\.tmp$/.test(name.slice(prefix.length))) continue;
-      const file = join(directory, name);
-      const ageMs = await stat(file).then(
-        ({ mtimeMs }) => this.clock.now().wall - mtimeMs,
-        () => 0,
-      );
-      if (ageMs > ABANDONED_AFTER_MS) await rm(file, { force: true }).catch(() => undefined);
-    }
   }
 
   /** The begin of the file, and its size; nothing and 0 without a file. @throws Refused unreadable */

@@ -50,7 +50,5 @@ async function createSource(
     import('./file-place.js'),
     import('./stored-source.js'),
   ]);
-  const place = new FilePlace(path, clock, logger);
-  await place.deleteAbandoned();
-  return new StoredSource(bank, place, parts);
+  return new StoredSource(bank, new FilePlace(path, clock, logger), parts);
 }

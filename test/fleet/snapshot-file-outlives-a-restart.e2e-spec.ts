@@ -1,13 +1,4 @@
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  statSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { bankForFile } from '../support/bank-for-file.js';
@@ -152,22 +143,6 @@ describe('the copy in SNAPSHOT_FILE', () => {
     expect(gateway.events('snapshot.refreshed')[0]?.['source']).toBe('file');
     const answer = await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' });
     expect([answer.json.accounts.length, answer.json.snapshot.stale]).toEqual([2, false]);
-  });
-
-  it('takes with it the temporary files of killed processes, and leaves all others', async () => {
-    const file = fileWith();
-    const aMinuteAgo = Date.now() / 1000 - 61;
-    const all = ['snapshot.1.tmp', 'snapshot.2.tmp', 'snapshot.old.tmp', 'other.3.tmp'];
-    for (const name of all) writeFileSync(join(file, '..', name), 'x');
-    for (const name of all.filter((each) => each !== 'snapshot.2.tmp'))
-      utimesSync(join(file, '..', name), aMinuteAgo, aMinuteAgo);
-    await startGateway(bank, { SNAPSHOT_FILE: file });
-    expect(readdirSync(join(file, '..')).toSorted()).toEqual([
-      'other.3.tmp',
-      'snapshot',
-      'snapshot.2.tmp',
-      'snapshot.old.tmp',
-    ]);
   });
 
   it('is deleted when access is withdrawn', async () => {
