@@ -5,12 +5,6 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[Math.floor(middle)] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** The middle of the ratios of two servers, start by start; null without the other. */
-export function medianRatio(ours, theirs, figureOf) {
-  if (!ours || !theirs) return null;
-  return median(ours.map((each, start) => figureOf(each) / figureOf(theirs[start])));
-}
-
 /** The value that `share` (0–1) of all do not exceed. */
 export function percentile(values, share) {
   const sorted = [...values].sort((a, b) => a - b);
@@ -19,6 +13,9 @@ export function percentile(values, share) {
 
 export const whole = (value) => Math.round(value).toLocaleString('en').replaceAll(',', ' ');
 export const digits = (value, places) => value.toFixed(places);
+/** The median, and what a quarter and three quarters do not exceed. */
+export const spread = (values, places) =>
+  `${digits(median(values), places)} (${digits(percentile(values, 0.25), places)}–${digits(percentile(values, 0.75), places)})`;
 
 /** Rows of texts as a Markdown table; columns after the first are set to the right. */
 export function toTable(head, rows) {

@@ -45,7 +45,7 @@ export async function takeAnswers(gateway) {
   return answers;
 }
 
-/** Writes the answers as the ready-made rivals take them (rivals/ready.mjs), under the paths `/plain`, `/br` and so on. */
+/** Writes the answers as rivals/nest-fastify.mjs takes them, under the paths `/plain`, `/br` and so on. */
 export function writeAnswers(file, answers) {
   const ready = Object.entries(answers).map(([name, { status, rawHeaders, body, line }]) => {
     const { level: _level, time: _time, msg: message, ...fields } = line;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { get } from './callers.mjs';
 import { createSink, freePort, has, start, startLogged, untilReady } from './processes.mjs';
-import { assertSameAnswers, JSON_ONLY, writeAnswers } from './ready-answers.mjs';
+import { JSON_ONLY, writeAnswers } from './ready-answers.mjs';
 
 const PATH = '/api/v1/accounts';
 const place = (name) => fileURLToPath(new URL(`rivals/${name}`, import.meta.url));
@@ -24,24 +24,14 @@ async function whenReady(program, { words = 'gateway', toUrl, ...more }) {
   return { name, words, toUrl, pids, lineOf, stop, ...more };
 }
 
-/** A program of `rivals/` whose first argument is its port. `log`: it writes lines to standard output. */
-async function startNode(name, { cwd, file, args, log = false, words, toPath = () => PATH }) {
+/** Nest on Fastify with a guard: sends `answers` and writes the gateway's line. */
+export async function startNest({ cwd, answers, name = 'Nest on Fastify' }) {
   const port = await freePort();
-  const line = [process.execPath, place(file), String(port), ...args];
-  const options = { underTest: true, cwd, env: { NODE_ENV: 'production' } };
-  const program = (log ? startLogged : start)(name, line, options);
-  return whenReady(program, { words, toUrl: (question) => `http://127.0.0.1:${port}${toPath(question)}` });
-}
-
-/** Nest on Fastify with a guard and bare node:http: both send `answers` and write the gateway's line. Checked to do so. */
-export async function startReady({ cwd, answers, only, nestName = 'Nest on Fastify' }) {
   const file = join(cwd, `answers-${Date.now()}.json`);
   writeAnswers(file, answers);
-  const ready = { cwd, args: [file], log: true, toPath: (question) => `/${question}` };
-  const rivals = [await startNode(nestName, { ...ready, file: 'nest-fastify.mjs' })];
-  if (only !== 'nest') rivals.push(await startNode('bare node:http, ready bytes', { ...ready, file: 'bare-node.mjs' }));
-  if (only !== 'nest') for (const rival of rivals) await assertSameAnswers(rival, answers);
-  return rivals;
+  const line = [process.execPath, place('nest-fastify.mjs'), String(port), file];
+  const program = startLogged(name, line, { underTest: true, cwd, env: { NODE_ENV: 'production' } });
+  return whenReady(program, { toUrl: (question) => `http://127.0.0.1:${port}/${question}` });
 }
 
 /** nginx, and the same nginx on a second port with gzip (`gzipUrl`). */

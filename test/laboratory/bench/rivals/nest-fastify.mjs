@@ -1,20 +1,25 @@
 // Nest on Fastify at its best: a controller that sends a ready Buffer by `reply`, with the gateway's headers, and the
-// gateway's line in an onResponse hook. One guard looks at the Host header; no interceptor, no cache, no freshness.
-// Decorators are applied by hand, since Node runs this file as it is. argv: port, file of answers (see ready.mjs).
+// gateway's line in an onResponse hook, each written at once. One guard looks at the Host header; no interceptor, no cache, no
+// freshness. Decorators are applied by hand, since Node runs this file as it is. argv: port, file of answers (ready-answers.mjs).
 import 'reflect-metadata';
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { Controller, Get, Module, Res, UseGuards } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { createLineWriter, readAnswers } from './ready.mjs';
+import { pino, stdTimeFunctions } from 'pino';
 
 const [port, file] = process.argv.slice(2);
-const { keepAliveMs, answers } = readAnswers(file);
-const writeLine = createLineWriter();
+const { keepAliveMs, answers } = JSON.parse(readFileSync(file, 'utf8'));
+const logger = pino(
+  { base: null, timestamp: stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
+  pino.destination({ dest: 1, sync: false, minLength: 1 }),
+);
 
 class AccountsController {}
-for (const [path, { status, headers: pairs, body }] of answers) {
+for (const [path, { status, headers: pairs, body: text }] of Object.entries(answers)) {
   const headers = Object.fromEntries(pairs);
+  const body = text === null ? undefined : Buffer.from(text, 'base64');
   const send = (reply) => {
     reply.code(status).headers(headers).header('x-request-id', reply.request.id).send(body);
   };
@@ -37,8 +42,11 @@ Module({ controllers: [AccountsController] })(AppModule);
 
 const adapter = new FastifyAdapter({ logger: false, keepAliveTimeout: keepAliveMs, genReqId: () => randomUUID() });
 adapter.getInstance().addHook('onResponse', (request, reply, done) => {
-  const answer = answers.get(request.url);
-  if (answer) writeLine(answer.line, request.id, reply.elapsedTime);
+  const answer = answers[request.url];
+  if (answer) {
+    const { fields, message } = answer.line;
+    logger.info({ ...fields, requestId: request.id, ms: Math.round(reply.elapsedTime * 10) / 10 }, message);
+  }
   done();
 });
 const app = await NestFactory.create(AppModule, adapter, { logger: ['error'] });
