@@ -56,10 +56,10 @@ async function pretty(path: string, text: string): Promise<string> {
 
 function problemTable(): string {
   const rows = ALL_CODES.map((code) => {
-    const { status, owner, when, steps } = PROBLEMS[code];
-    return [`\`${code}\``, String(status ?? '–'), owner, when, steps[0]];
+    const { status, owner, when } = PROBLEMS[code];
+    return [`\`${code}\``, String(status ?? '–'), owner, when];
   });
-  return toTable(['code', 'status', 'owner', 'when', 'the first step'], rows);
+  return toTable(['code', 'status', 'owner', 'when'], rows);
 }
 
 /** The alerts by severity, with links to their headings. */
