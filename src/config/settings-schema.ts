@@ -289,7 +289,7 @@ export const GROUPS = {
   'The bank': bank,
   'Calls to the bank': calls,
   'The route to the bank': egress,
-  'How old an answer may be': freshness,
+  Freshness: freshness,
   'More than one instance, and restarts': sharing,
   'The internal API': http,
   'The process': program,

@@ -2,7 +2,7 @@ import type { Clock, Instant } from './clock.js';
 import type { GatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
 
-/** Refusals that retries make worse: a wrong password may lock the user (docs/bank.md#token-rules). */
+/** Refusals that retries make worse: a wrong password may lock the user (docs/bank.md#back-off). */
 const REFUSALS: ReadonlySet<ProblemCode> = new Set([
   'credentials-rejected',
   'certificate-rejected',

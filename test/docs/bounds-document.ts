@@ -132,7 +132,11 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'they wait',
       'test/egress/connections',
     ],
-    ['`BANK_CONNECT_TIMEOUT_MS`, `BANK_REQUEST_TIMEOUT_MS` for a call', '`bank-timeout`', 'test/egress/answers'],
+    [
+      '`BANK_CONNECT_TIMEOUT_MS`, `BANK_REQUEST_TIMEOUT_MS` for a call',
+      '`bank-timeout`, `bank-unreachable` or `proxy-unavailable`',
+      'test/egress/answers',
+    ],
     ['`SNAPSHOT_READ_TIMEOUT_MS` for a refresh', '`bank-timeout`', 'test/freshness/freshness'],
     ['retries: [every retry](architecture.md#every-retry)', 'the error', 'test/bank-faults/answers'],
     [

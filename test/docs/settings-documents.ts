@@ -8,7 +8,7 @@ type Group = keyof typeof GROUPS;
 const ALL = Object.keys(GROUPS) as Group[];
 const EXAMPLES: Readonly<Record<string, readonly Group[]>> = {
   'config/bank.env.example': ALL.filter((group) => group !== 'The sandbox bank'),
-  'config/sandbox.env.example': ['The sandbox bank', 'How old an answer may be', 'The internal API', 'The process'],
+  'config/sandbox.env.example': ['The sandbox bank', 'Freshness', 'The internal API', 'The process'],
 };
 
 /** The settings that an operator must fill in for a bank; secrets through files. */
