@@ -86,7 +86,11 @@ const derOf = (pem: string): Buffer => new X509Certificate(pem).raw;
       () => '<!DOCTYPE html><html><title>Log in</title>',
       /^no-certificate: is an HTML page, and no certificate/,
     ],
-    ['PKCS#7', () => workshop.openssl('crl2pkcs7', '-nocrl', '-certfile', 'root.pem'), /is PKCS#7 .*openssl pkcs7/],
+    [
+      'PKCS#7',
+      () => workshop.openssl('crl2pkcs7', '-nocrl', '-certfile', 'root.pem'),
+      /is PKCS#7 \(\.p7b\), and no certificate; .*openssl pkcs7/,
+    ],
     [
       'PKCS#7 in DER',
       () => workshop.openssl('crl2pkcs7', '-nocrl', '-certfile', 'root.pem', '-outform', 'DER'),
@@ -195,6 +199,16 @@ const derOf = (pem: string): Buffer => new X509Certificate(pem).raw;
     ['PEM', () => leaf + key, /^wrong-kind: is a certificate and a private key, and no PFX; .*BANK_CERT_FILE/],
     ['PKCS#7', () => workshop.openssl('crl2pkcs7', '-nocrl', '-certfile', 'root.pem', '-outform', 'DER'), /is PKCS#7/],
     ['a page', () => '<html>', /^wrong-kind: is an HTML page/],
+    ['base64 of a page', () => base64('<!DOCTYPE html><html>'), /^wrong-kind: is an HTML page/],
+    ['base64 of a page, twice', () => base64(base64('<html>')), /^wrong-kind: is an HTML page/],
+    [
+      'base64 of a request',
+      () => base64('-----BEGIN NEW CERTIFICATE REQUEST-----\nMIIB\n-----END NEW CERTIFICATE REQUEST-----'),
+      /is a certificate request/,
+    ],
+    ['a path', () => '/run/secrets/client.pfx', /^wrong-kind: is the path of a file/],
+    ['a path of Windows', () => 'C:\\bank\\my client.pfx\r\n', /^wrong-kind: is the path of a file/],
+    ['hexadecimal digits', () => pfx.toString('hex'), /^wrong-kind: is hexadecimal digits/],
     ['an empty file', () => '', /^damaged: is empty/],
     ['base64 that is cut off at its begin', () => base64(pfx).slice(7), /^wrong-kind: is text of an unknown kind/],
   ])('%s is refused, and named', (_what, make, message) => {

@@ -40,7 +40,8 @@ export function readBlocks(bytes: Buffer, layers = MAX_LAYERS): Block[] {
   return [describeOther(bytes, text)];
 }
 
-const isKnown = ({ kind }: Block): boolean => kind !== 'other' && kind !== 'empty';
+const UNKNOWN = 'of an unknown kind';
+const isKnown = ({ kind, words }: Block): boolean => kind !== 'empty' && !words.endsWith(UNKNOWN);
 
 function readPem(whole: string, label: string, body: string, layers: number): Block[] {
   if (!whole.endsWith(`-----END ${label}-----`)) return [damaged(`a ${label} block that is cut off`)];
@@ -74,7 +75,7 @@ function toBlock(der: Buffer): Block | null {
   if (!first || !second) return null;
   const { tag, content } = first;
   const as = (kind: Kind, words: string, label: string): Block => ({ kind, words, der, pem: toPem(label, der) });
-  if (tag === 0x06) return as('pkcs7', 'PKCS#7 (.p7b), which has certificates and no key', 'PKCS7');
+  if (tag === 0x06) return as('pkcs7', 'PKCS#7 (.p7b)', 'PKCS7');
   if (tag === 0x02 && content.toString('hex') === '03') return as('pfx', 'a PFX (PKCS#12)', 'PKCS12');
   if (tag === 0x02 && second.tag === 0x30) return as('key', 'a private key', 'PRIVATE KEY');
   if (tag === 0x02 && second.tag === 0x02) return as('key', 'a private key', 'RSA PRIVATE KEY');
@@ -124,6 +125,8 @@ const TEXTS: readonly (readonly [start: RegExp, words: string])[] = [
   [/^\s*[{[]/, 'JSON'],
   [/^PuTTY-User-Key-File/, 'a key of PuTTY'],
   [/^(ssh|ecdsa)-\S+ /, 'a public key of SSH'],
+  [/^\s*([A-Z]:)?[\\/][^\0\n]*\.\w{1,5}\s*$/i, 'the path of a file'],
+  [/^[\da-f\s:]+$/i, 'hexadecimal digits'],
 ];
 
 function describeOther(bytes: Buffer, text: string): Block {
@@ -135,5 +138,5 @@ function describeOther(bytes: Buffer, text: string): Block {
     return damaged('a binary file that is damaged or cut off');
   }
   const words = TEXTS.find(([pattern]) => pattern.test(text))?.[1];
-  return other(words ?? (/[\0\ufffd]/.test(text) ? 'a binary file of an unknown kind' : 'text of an unknown kind'));
+  return other(words ?? `${/[\0\ufffd]/.test(text) ? 'a binary file' : 'text'} ${UNKNOWN}`);
 }

@@ -73,6 +73,14 @@ describe('a response', () => {
     ['IIS', 403, '<style>p{}</style><h2>403.7 - Forbidden: <i>Client</i>&nbsp;certificate required</h2>'],
     ['IIS', 403, '<h3>HTTP Error 403.16: the client certificate is not trusted or is invalid</h3>'],
     ['haproxy', 403, 'A client certificate is required.'],
+    ['IIS in German', 403, '<h2>403.7 - Verboten: Clientzertifikat erforderlich</h2>'],
+    ['Traefik', 403, 'access denied: mTLS certificate verification failed'],
+    ['a gateway', 403, '{"error":"CLIENT_CERTIFICATE_REQUIRED"}'],
+    ['a gateway', 403, '{"error":{"code":"client_cert_not_provided"}}'],
+    ['a gateway', 400, '{"code":"ClientCertificateMissing"}'],
+    ['a gateway', 400, '{"detail":"The certificate could not be verified."}'],
+    ['a gateway', 403, '{"message":"Invalid certificate"}'],
+    ['a portal with a long head', 403, `<style>${'p{}'.repeat(9_000)}</style>A client certificate is required.`],
     ['Kong', 400, '{"message":"No required TLS certificate was sent"}'],
   ] as const;
 
@@ -91,6 +99,7 @@ describe('a response', () => {
     [400, '<html>Blocked'],
     [403, '<html>Your address is not allowed'],
     [403, 'The page is certified by nobody'],
+    [403, 'A certificate of origin is for goods; the client is not allowed'],
     [404, PAGES[0][2]],
     [500, PAGES[0][2]],
   ])('of %i with %s is no rejected certificate', (status, body) => {

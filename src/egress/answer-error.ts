@@ -49,21 +49,31 @@ export function toAnswerError(answer: WireAnswer, target: BankTarget): GatewayEr
 
 /** Statuses of a page that a server writes when it misses or refuses a client certificate. 495 and 496 are nginx's for just that. */
 const CERTIFICATE_STATUSES = new Set([400, 403, 495, 496]);
-const MAX_LOOKED_AT = 16_384;
+const MAX_LOOKED_AT = 65_536;
 
 /** True if the server says that the client certificate is missing or not accepted: nginx, Apache, IIS, haproxy, or any other. */
 function isAboutCertificate({ status, body }: WireAnswer): boolean {
   return CERTIFICATE_STATUSES.has(status) && (status > 403 || speaksOfCertificate(body));
 }
 
+const SPEAKS_OF_CERTIFICATE = new RegExp(
+  [
+    /\b(client|ssl|m?tls|x\.?509|peer) ?(\(ssl\) )?(certificate|zertifikat)|\bclient cert\b|post handshake authentication/,
+    /\b(invalid|unknown|missing|untrusted|expired|revoked|no) certificate\b/,
+    /\bcertificate ((is|was|has|could|verification|validation|authentication) )?(been )?(required|revoked|expired|missing|untrusted|invalid|unknown|rejected|failed|not )/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'i',
+);
+
 function speaksOfCertificate(body: Buffer): boolean {
   const text = body
     .toString('latin1', 0, MAX_LOOKED_AT)
-    .replace(/<[^<>]*>|&\w{1,10};/g, ' ')
+    .replace(/<[^<>]*>|&\w{1,10};|[_-]/g, ' ')
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
     .replace(/\s+/g, ' ');
-  return /\b(client|ssl|tls|x\.?509|peer)[ -]?(\(ssl\) )?certificate|\bclient[ -]cert\b|post-handshake authentication|\bcertificate (is |was |has )?(been )?(required|revoked|expired|missing|untrusted|invalid|not )/i.test(
-    text,
-  );
+  return SPEAKS_OF_CERTIFICATE.test(text);
 }
 
 /** What the token endpoint says is read first: a password that it never looked at is not wrong. */
