@@ -52,7 +52,7 @@ describe('the sandbox starts with one command', () => {
       'sec-fetch-mode': 'cors',
     });
     expect([answer.json.page.total, answer.headers['access-control-allow-origin']]).toEqual([120, origin]);
-    expect(program.stderr()).toContain(`proxy: { '/api': '${url}' }`);
+    expect(program.stderr()).toContain(`npm pack ${url}/client/accounts-gateway-client-`);
     expect(program.events('config.warning')).toMatchObject([
       { msg: '--sandbox ignores these settings: BANK_USERNAME, BANK_PASSWORD_FILE' },
     ]);
