@@ -141,8 +141,9 @@ function toExpiresInMs(snapshot: Snapshot, age: string | null, askedAt: number):
   return Number.isNaN(left) ? null : left;
 }
 
+/** At most 6 digits: a timer of more than 24 days ends at once. */
 const readMaxAge = (headers: Headers): number =>
-  Number(/\bmax-age=(\d{1,9})/i.exec(headers.get('Cache-Control') ?? '')?.[1] ?? 0) * 1000;
+  Number(/\bmax-age=(\d{1,6})/i.exec(headers.get('Cache-Control') ?? '')?.[1] ?? 0) * 1000;
 
 const toDeadlineProblem = (deadlineMs: number, cause: unknown): GatewayProblem =>
   new GatewayProblem({

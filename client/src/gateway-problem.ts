@@ -47,8 +47,7 @@ export class GatewayProblem extends Error {
 
   /** Everything but stack and cause, for `JSON.stringify`: a log line, or the answer of your own server. */
   toJSON(): object {
-    const { name, message, code, owner, status, retryAfterMs, requestId, errors } = this;
-    return { name, message, code, owner, status, retryAfterMs, requestId, errors };
+    return { ...this, message: this.message };
   }
 }
 

@@ -25,16 +25,11 @@ export type ReadList = (options: CallOptions) => Promise<Answer<AccountList>>;
 /** Freshness is in whole seconds, rounded down: a poll one second later meets a refresh, never the same data. */
 const MARGIN_MS = 1000;
 const [FIRST_RETRY_MS, MAX_RETRY_MS] = [1000, 30_000];
-/** A timer of more ms ends at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Polls until `close()`, an abort of the signal, or an error that a retry cannot fix. */
 export function startPolling(read: ReadList, handlers: PollHandlers, signal?: AbortSignal): Polling {
   const closed = new AbortController();
-  const close = () => closed.abort();
-  if (signal?.aborted) close();
-  signal?.addEventListener('abort', close, { once: true, signal: closed.signal });
-  const ended = closed.signal;
+  const ended = signal ? AbortSignal.any([signal, closed.signal]) : closed.signal;
   // also after an error that ends the polling: the data is on the screen until `close()`
   const expiry = new Expiry(() => handlers.onExpired());
   ended.addEventListener('abort', () => expiry.set(null));
@@ -50,7 +45,7 @@ export function startPolling(read: ReadList, handlers: PollHandlers, signal?: Ab
       try {
         const answer = await read({ signal: ended, retry: false, refresh });
         if (ended.aborted) return;
-        waitMs = Math.min(answer.maxAgeMs + MARGIN_MS, MAX_TIMER_MS);
+        waitMs = answer.maxAgeMs + MARGIN_MS;
         failures = 0;
         const { expiresInMs } = answer;
         // a copy in its last second would only flash
@@ -77,7 +72,7 @@ export function startPolling(read: ReadList, handlers: PollHandlers, signal?: Ab
   }
   void run();
   return {
-    close,
+    close: () => closed.abort(),
     refresh() {
       isRefreshDue = true;
       waiting.abort();

@@ -1,15 +1,12 @@
 /** Waits this many ms. @throws the signal's reason as soon as it is aborted */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return void reject(signal.reason as Error);
-    const onAbort = (): void => {
+export const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const timer = setTimeout(resolve, ms);
+    const onAbort = () => {
       clearTimeout(timer);
       reject(signal.reason as Error);
     };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    }, ms);
+    // the signal is of this call alone, and goes with it
     signal.addEventListener('abort', onAbort, { once: true });
   });
-}

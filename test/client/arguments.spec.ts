@@ -59,10 +59,16 @@ describe('an argument that cannot be right is a TypeError that names it:', () =>
   });
 });
 
-describe('isProblem', () => {
-  const problem = new GatewayProblem({ code: 'bank-error', owner: 'bank', message: 'x' });
+describe('a problem', () => {
+  const problem = new GatewayProblem({ code: 'bank-error', owner: 'bank', message: 'x', cause: new Error('y') });
 
-  it('is true for a problem, of this code if one is given', () => {
+  it('as JSON has its message, and neither stack nor cause', () => {
+    const { cause, stack, ...rest } = JSON.parse(JSON.stringify(problem));
+    expect([cause, stack]).toEqual([undefined, undefined]);
+    expect(rest).toMatchObject({ name: 'GatewayProblem', message: 'x', code: 'bank-error', status: 0, errors: [] });
+  });
+
+  it('is one for isProblem, of this code if one is given', () => {
     expect([isProblem(problem), isProblem(problem, 'bank-error'), isProblem(problem, 'bank-timeout')]).toEqual([
       true,
       true,

@@ -1,0 +1,17 @@
+// A part of npm run check:client: fails when the main entry of the client, minified and compressed, has more than 5 kB.
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { rolldown } from 'rolldown';
+import { ROOT } from '../build/sources.ts';
+
+const MAX_BYTES = 5000;
+
+const bundle = await rolldown({ input: join(ROOT, 'client/src/index.ts'), platform: 'browser' });
+const { output } = await bundle.generate({ format: 'esm', minify: true, codeSplitting: false });
+const bytes = gzipSync(output[0].code).length;
+if (bytes > MAX_BYTES) {
+  process.stderr.write(
+    `The main entry of the client has ${bytes} bytes, minified and compressed, and may have ${MAX_BYTES}.\n`,
+  );
+  process.exitCode = 1;
+}
