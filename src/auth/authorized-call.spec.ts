@@ -4,6 +4,7 @@ import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import { TooLateToSend } from '../egress/failures.js';
+import type { Settings } from '../config/settings.js';
 import type { WireRequest } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { AccessTokenProvider } from './access-token-provider.js';
@@ -40,7 +41,7 @@ function begin(answers: (number | Error | (() => Error))[], parts: { token?: Err
     },
   } as unknown as BankIdentity;
   const identities = { current: identity };
-  const call = new AuthorizedCall(identities, { BANK_BASE_URL: 'https://api.bank.example' }, clock);
+  const call = new AuthorizedCall(identities, { BANK_BASE_URL: 'https://api.bank.example' } as Settings, clock);
   const get = (signal = new AbortController().signal) =>
     call.get({ path: '/api/v1/accounts', query: { PageNumber: '1' }, refreshId: 'r-1', signal });
   return {

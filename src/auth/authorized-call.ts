@@ -30,7 +30,7 @@ interface AuthorizedRequest extends Pick<WireRequest, 'expected'> {
 export class AuthorizedCall {
   constructor(
     @Inject(IdentityHolder) private readonly identities: Pick<IdentityHolder, 'current'>,
-    @Inject(Settings) private readonly settings: Pick<Settings, 'BANK_BASE_URL'>,
+    private readonly settings: Settings,
     private readonly clock: Clock,
   ) {}
 

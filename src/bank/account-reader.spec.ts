@@ -2,10 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { keepLines } from '../../test/support/log-lines.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
-import { NoToken } from '../auth/authorized-call.js';
+import { NoToken, type AuthorizedCall } from '../auth/authorized-call.js';
+import type { Settings } from '../config/settings.js';
 import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { AccountReader } from './account-reader.js';
+import { BankDrift } from './bank-drift.js';
 import type { BankAccount } from '../list/account-fields.js';
 import { readPage } from '../list/read-page.js';
 import type { ListOutcome } from './paging.js';
@@ -64,7 +66,7 @@ function begin(
   const requests: PageRequest[] = [];
   let underWay = 0;
   const most = { underWay: 0 };
-  const { logger, lines } = keepLines();
+  const { log, lines } = keepLines();
   const reader = new AccountReader(
     {
       get: async ({ query, signal }) => {
@@ -80,10 +82,10 @@ function begin(
           underWay -= 1;
         }
       },
-    },
-    { noteList: () => undefined },
-    { BANK_PAGE_SIZE: pageSize, BANK_MAX_CONCURRENT_REQUESTS: maxConcurrentRequests },
-    { logger },
+    } as AuthorizedCall,
+    new BankDrift(log),
+    { BANK_PAGE_SIZE: pageSize, BANK_MAX_CONCURRENT_REQUESTS: maxConcurrentRequests } as Settings,
+    log,
   );
   const read = async (signal = new AbortController().signal): Promise<Read> => {
     let list = new Map<string, BankAccount>();

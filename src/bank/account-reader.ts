@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { AuthorizedCall, NoToken } from '../auth/authorized-call.js';
 import { Settings } from '../config/settings.js';
 import { toAnswerError } from '../egress/answer-error.js';
@@ -62,10 +62,10 @@ export class AccountReader {
   #expectedPages = 1;
 
   constructor(
-    @Inject(AuthorizedCall) private readonly call: Pick<AuthorizedCall, 'get'>,
-    @Inject(BankDrift) private readonly drift: Pick<BankDrift, 'noteList'>,
-    @Inject(Settings) private readonly settings: Pick<Settings, 'BANK_PAGE_SIZE' | 'BANK_MAX_CONCURRENT_REQUESTS'>,
-    @Inject(Log) private readonly log: Pick<Log, 'logger'>,
+    private readonly call: AuthorizedCall,
+    private readonly drift: BankDrift,
+    private readonly settings: Settings,
+    private readonly log: Log,
   ) {
     this.#pageSize = settings.BANK_PAGE_SIZE;
     this.#maxConcurrentRequests = settings.BANK_MAX_CONCURRENT_REQUESTS;

@@ -7,7 +7,7 @@ const WHOLE = ['accountId', 'currency', 'balances', 'balances[].type', 'balances
 
 function begin() {
   const log = keepLines();
-  const drift = new BankDrift(log);
+  const drift = new BankDrift(log.log);
   /** A whole list without some known fields, with some drift on its pages. */
   const note = (lacking: readonly string[] = [], ...pages: Drift[][]) => {
     const fields = new ListFields();

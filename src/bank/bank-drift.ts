@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Log } from '../telemetry/log.js';
 import { keyOf, type Drift, type PageFields } from '../list/find-drift.js';
 
@@ -27,7 +27,7 @@ export class BankDrift {
   /** Paths of the known fields that any list had. */
   readonly #known = new Set<string>();
 
-  constructor(@Inject(Log) private readonly log: Pick<Log, 'logger'>) {}
+  constructor(private readonly log: Log) {}
 
   /** Takes the fields of a whole list. A known field that an earlier list had, and this one lacks, is drift too. */
   noteList({ drift, known }: ListFields): void {

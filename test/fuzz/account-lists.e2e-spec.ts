@@ -9,6 +9,7 @@ import type { RefreshRequest } from '../../src/snapshot/snapshot-source.js';
 import { AuthorizedCall } from '../../src/auth/authorized-call.js';
 import { AccountReader } from '../../src/bank/account-reader.js';
 import { BankDrift } from '../../src/bank/bank-drift.js';
+import type { Settings } from '../../src/config/settings.js';
 import { GatewayError } from '../../src/errors/gateway-error.js';
 import { bankBody, damaged, MARK } from '../support/bank-answers.js';
 import { repair } from '../support/bank-for-file.js';
@@ -56,18 +57,23 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
     last,
     'not-found': { status: 404, body: Buffer.alloc(0) },
   };
-  const call: Pick<AuthorizedCall, 'get'> = {
+  const call = {
     get: async ({ query }) => {
       const sent = pages[Number(query['PageNumber']) - 1] ?? pastThe[pastEnd];
       asked.push(sent);
       // a separate buffer, as from the network, because it is transferred to the thread
       return { ...sent, body: Buffer.from(sent.body), retryAfter: null };
     },
-  };
+  } as AuthorizedCall;
   const clock = new FakeClock();
-  const log = keepLines();
+  const { log, written } = keepLines();
   const drift = new BankDrift(log);
-  const reader = new AccountReader(call, drift, { BANK_PAGE_SIZE: 6, BANK_MAX_CONCURRENT_REQUESTS: 3 }, log);
+  const reader = new AccountReader(
+    call,
+    drift,
+    { BANK_PAGE_SIZE: 6, BANK_MAX_CONCURRENT_REQUESTS: 3 } as Settings,
+    log,
+  );
   // without a thread: its start would take longer than the list
   const list = new LocalList();
   const readList = async ({ refreshId, signal }: RefreshRequest) => {
@@ -83,7 +89,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
     settings: { SNAPSHOT_FRESH_MS: 0, SNAPSHOT_MAX_AGE_MS: 0, REQUEST_DEADLINE_MS: EACH_WITHIN_MS },
   });
   const outcome = await Promise.resolve(snapshots.get(NOW)).catch((error: unknown) => error);
-  return { outcome: outcome as ServedSnapshot | Error, asked, written: log.written.join('') };
+  return { outcome: outcome as ServedSnapshot | Error, asked, written: written.join('') };
 }
 
 /** The bank's counts in these responses, found in another way than the gateway does. Pages past the end are left out. */

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { pino } from 'pino';
 import type { AuthorizedCall } from '../../auth/authorized-call.js';
 import { AccountReader } from '../../bank/account-reader.js';
 import { BankDrift } from '../../bank/bank-drift.js';
@@ -8,6 +7,7 @@ import { readPage } from '../../list/read-page.js';
 import type { ListOutcome } from '../../bank/paging.js';
 import type { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
+import { Log } from '../../telemetry/log.js';
 import { PROBLEMS, remedyOf } from '../../errors/problem-table.js';
 import { AccountListBuilder } from '../../list/account-list-builder.js';
 import { toAccount } from '../../list/account.js';
@@ -29,16 +29,12 @@ class UnreadableList extends Error {
 }
 
 /** Reads the whole list as the gateway does; the next step reports an answer that cannot be read. */
-export async function checkAccounts(
-  call: Pick<AuthorizedCall, 'get'>,
-  settings: Settings,
-  findings: Findings,
-): Promise<Listed> {
+export async function checkAccounts(call: AuthorizedCall, settings: Settings, findings: Findings): Promise<Listed> {
   const { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs } = settings;
   const deadline = AbortSignal.timeout(timeoutMs);
   const requestId = randomUUID();
   findings.facts['requestId'] = requestId;
-  const log = { logger: pino({ level: 'silent' }) };
+  const log = new Log({ level: 'silent', pretty: false, destination: process.stdout });
   const drift = new BankDrift(log);
   const accountReader = new AccountReader(call, drift, settings, log);
   let builder = new AccountListBuilder();

@@ -19,7 +19,7 @@ export function namesOf(settings: Settings, { username, certificate }: IdentityM
 /** Requests a page past the end, and a page of one row. */
 export async function recordOddPages(
   recorder: Recorder,
-  call: Pick<AuthorizedCall, 'get'>,
+  call: AuthorizedCall,
   { BANK_PAGE_SIZE: size, SNAPSHOT_READ_TIMEOUT_MS: timeoutMs }: Settings,
   pages: number,
 ): Promise<void> {

@@ -40,7 +40,7 @@ export class GatewayStatus {
   constructor(
     private readonly clock: Clock,
     private readonly shutdown: Shutdown,
-    @Inject(ListenerCertificate) private readonly listener: Pick<ListenerCertificate, 'status'> | null,
+    @Inject(ListenerCertificate) private readonly listener: ListenerCertificate | null,
     private readonly identities: IdentityHolder,
     private readonly condition: BankCondition,
     private readonly drift: BankDrift,
