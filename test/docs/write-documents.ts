@@ -15,7 +15,7 @@ import { toTable } from './to-table.js';
 interface AlertRule {
   readonly alert?: string;
   readonly labels: { readonly severity: string };
-  readonly annotations: Readonly<Record<'runbook_url' | 'impact', string>>;
+  readonly annotations: { readonly runbook_url: string };
 }
 
 const GENERATED = 'client/src/generated';
@@ -62,16 +62,18 @@ function problemTable(): string {
   return toTable(['code', 'status', 'owner', 'when'], rows);
 }
 
-/** The alerts by severity, with links to their headings. */
+/** The alerts of each severity, with links to their headings. */
 function alertTable(): string {
   const { groups } = parse(read('config/prometheus/alerts.yml')) as { groups: { rules: AlertRule[] }[] };
   const alerts = groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined);
-  const rows = [...Map.groupBy(alerts, ({ labels }) => labels.severity).values()].flat().map((rule) => {
-    const { impact, runbook_url: url } = rule.annotations;
-    const name = `[${rule.alert?.replace('AccountsGateway', '')}](#${url.split('#')[1]})`;
-    return [rule.labels.severity, name, impact];
+  const rows = [...Map.groupBy(alerts, ({ labels }) => labels.severity)].map(([severity, ofThese]) => {
+    const links = ofThese.map(
+      ({ alert, annotations }) =>
+        `[${alert?.replace('AccountsGateway', '')}](#${annotations.runbook_url.split('#')[1]})`,
+    );
+    return [severity, links.join(' · ')];
   });
-  return toTable(['severity', 'alert', 'impact'], rows);
+  return toTable(['severity', 'alerts'], rows);
 }
 
 /** The alert rules for the Prometheus operator. */
