@@ -8,7 +8,6 @@ import { keepASecond } from './keep-a-second.js';
 @Injectable()
 export class Exposition {
   readonly render = keepASecond(async () => {
-    await this.gauges.update();
     const registries = [this.metrics.registry, this.gauges.registry, processMetrics()];
     const texts = await Promise.all(registries.map((registry) => registry.metrics()));
     return [this.metrics.requestDurations.toText(), ...texts].join('\n');

@@ -17,16 +17,12 @@ const CIRCUIT = ['closed', 'open', 'half-open'];
 /** The value of a sample; null where there is none, and the sample is then absent. */
 type Value = number | boolean | null;
 type Labelled = readonly [labels: Record<string, string>, value: Value];
-type Judge = (facts: GatewayFacts) => Value | readonly Labelled[];
+type Read = (facts: GatewayFacts) => Value | readonly Labelled[] | Promise<number>;
 
 /** The metrics that show the state at the moment of a scrape (docs/logs.md#metrics). */
 @Injectable()
 export class Gauges {
-  /** Has the values of the last `update`. */
   readonly registry = new Registry();
-  readonly #updates: ((facts: GatewayFacts) => void)[] = [];
-  readonly #countConnections: () => Promise<number>;
-  #connections = 0;
 
   constructor(
     private readonly status: GatewayStatus,
@@ -34,15 +30,15 @@ export class Gauges {
     settings: Settings,
   ) {
     const server = adapterHost.httpAdapter.getHttpServer() as Server;
-    this.#countConnections = promisify(server.getConnections.bind(server));
+    const countConnections = promisify(server.getConnections.bind(server));
     const build = { version: VERSION, commit: COMMIT ?? 'unknown' };
     const mode = { mode: settings.mode, route: describeRoutes(settings) };
     this.#add('build_info', 'The build that runs.', () => [[build, 1]], 'version', 'commit');
     this.#add('mode', 'The bank that is called, and the route to it.', () => [[mode, 1]], 'mode', 'route');
     this.#add('ready', 'Whether a call for accounts would be answered now.', isReady);
-    const health: Judge = (facts) => toStates('status', HEALTH, judgeHealth(facts).status);
+    const health: Read = (facts) => toStates('status', HEALTH, judgeHealth(facts).status);
     this.#add('status', 'The status of /health.', health, 'status');
-    this.#add('connections', 'Open connections of callers.', () => this.#connections);
+    this.#add('connections', 'Open connections of callers.', () => countConnections());
     this.#add('pending_requests', 'Requests that wait for the bank.', ({ snapshot }) => snapshot.callersWaiting);
     this.#addSnapshot();
     this.#addBank();
@@ -51,17 +47,10 @@ export class Gauges {
     this.#add('sharing_up', 'Whether Redis can be used.', ({ sharing }) => sharing.redis?.state === 'fleet');
   }
 
-  /** Sets all gauges by one reading of the status. */
-  async update(): Promise<void> {
-    this.#connections = await this.#countConnections();
-    const facts = this.status.read();
-    for (const update of this.#updates) update(facts);
-  }
-
   #addSnapshot(): void {
     const completeHelp = "Whether the bank's row count agrees with the cached snapshot.";
-    const expiry: Judge = ({ snapshot }) => toSeconds(toTime(snapshot.expiresAt));
-    const stale: Judge = ({ snapshot }) => (snapshot.asOf === null ? null : snapshot.stale);
+    const expiry: Read = ({ snapshot }) => toSeconds(toTime(snapshot.expiresAt));
+    const stale: Read = ({ snapshot }) => (snapshot.asOf === null ? null : snapshot.stale);
     this.#add('snapshot_age_seconds', 'Age of the cached snapshot.', ({ snapshot }) => toSeconds(snapshot.ageMs));
     this.#add('snapshot_expiry_timestamp_seconds', 'Time at which the cached snapshot stops being served.', expiry);
     this.#add('snapshot_accounts', 'Accounts in the cached snapshot.', ({ snapshot }) => snapshot.accounts);
@@ -70,16 +59,16 @@ export class Gauges {
   }
 
   #addBank(): void {
-    const circuit: Judge = (facts) => toStates('state', CIRCUIT, toFailureSeries(facts).circuit);
-    const lastSuccess: Judge = ({ bank }) => toSeconds(toTime(bank.lastSuccessAt.accounts));
+    const circuit: Read = (facts) => toStates('state', CIRCUIT, toFailureSeries(facts).circuit);
+    const lastSuccess: Read = ({ bank }) => toSeconds(toTime(bank.lastSuccessAt.accounts));
     this.#add('bank_circuit', 'The state of the back-off.', circuit, 'state');
     this.#add('bank_last_success_timestamp_seconds', 'Time of the last successful refresh from the bank.', lastSuccess);
     this.#add('bank_drift_paths', 'Unknown or missing keys and words of the bank.', ({ bank }) => bank.driftCount);
     this.#add('token_expiry_timestamp_seconds', 'Time at which the access token expires.', ({ token }) =>
       toSeconds(token.expiresAt),
     );
-    const ends: Judge = (facts) => certificatesOf(facts).map(({ use, ends }) => [{ use }, toSeconds(ends)]);
-    const refusals: Judge = (facts) => certificatesOf(facts).map(({ use, refused }) => [{ use }, refused]);
+    const ends: Read = (facts) => certificatesOf(facts).map(({ use, ends }) => [{ use }, toSeconds(ends)]);
+    const refusals: Read = (facts) => certificatesOf(facts).map(({ use, refused }) => [{ use }, refused]);
     const refusedHelp = "Whether a new certificate was refused, or the bank's server certificate is not trusted.";
     this.#add('certificate_expiry_timestamp_seconds', 'Time at which a certificate expires.', ends, 'use');
     this.#add('certificate_refused', refusedHelp, refusals, 'use');
@@ -87,30 +76,35 @@ export class Gauges {
 
   /** A counter, which the standard output of the process keeps. */
   #addLostLines(): void {
-    const name = 'accounts_gateway_log_lines_dropped_total';
-    const help = 'Log lines dropped because standard output could not be written.';
-    const counter = new Counter({ name, help, registers: [this.registry] });
-    this.#updates.push(() => {
-      counter.reset();
-      counter.inc(countLostLines());
+    const counter = new Counter({
+      name: 'accounts_gateway_log_lines_dropped_total',
+      help: 'Log lines dropped because standard output could not be written.',
+      registers: [],
+      collect() {
+        this.reset();
+        this.inc(countLostLines());
+      },
     });
+    this.registry.registerMetric(counter);
   }
 
-  #add(name: string, help: string, judge: Judge, ...labelNames: string[]): void {
-    const metric = new Gauge<string>({
+  #add(name: string, help: string, read: Read, ...labelNames: string[]): void {
+    const { status } = this;
+    const gauge = new Gauge<string>({
       name: `accounts_gateway_${name}`,
       help,
       labelNames,
-      registers: [this.registry],
+      registers: [],
+      async collect() {
+        const result = await read(status.read());
+        this.reset();
+        // without labels the library sets 0
+        if (labelNames.length === 0) this.remove();
+        const samples = Array.isArray(result) ? (result as Labelled[]) : [[{}, result] as Labelled];
+        for (const [labels, value] of samples) if (value !== null) this.set(labels, Number(value));
+      },
     });
-    this.#updates.push((facts) => {
-      const result = judge(facts);
-      const values = Array.isArray(result) ? (result as Labelled[]) : [[{}, result] as Labelled];
-      metric.reset();
-      // without labels the library sets 0
-      if (labelNames.length === 0) metric.remove();
-      for (const [labels, value] of values) if (value !== null) metric.inc(labels, Number(value));
-    });
+    this.registry.registerMetric(gauge);
   }
 }
 
