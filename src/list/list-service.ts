@@ -100,9 +100,8 @@ export class ListService {
 /** Ends the thread, as one that needs too much memory, if its list leaves no room for queries. */
 function ensureRoom(): void {
   const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
-  const room = Math.min(ROOM, limit / 6);
-  // garbage counts as used, and is collected for this array
-  if (limit - used < room) Array.from({ length: room / 8 }, () => null);
+  // no figure tells garbage from accounts: only to use the room shows that it is there
+  if (used > limit / 2) Array.from({ length: Math.min(ROOM, limit / 6) / 8 });
 }
 
 function* toPiece(parts: Iterator<string | undefined>): Steps<string> {

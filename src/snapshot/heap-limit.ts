@@ -4,8 +4,8 @@ import { totalmem } from 'node:os';
 const MAX_HEAP_MB = 1024;
 /** Enough for a few thousand accounts; a list gets it however small the memory is. */
 const MIN_HEAP_MB = 48;
-/** Left for the serving thread and for pages on their way, MB. */
-const RESERVED_MB = 288;
+/** Left for the serving thread, for pages on their way and for what V8 needs beside these heaps, MB. */
+const RESERVED_MB = 400;
 
 /**
  * The heap limit of the next list, MB: half of the memory of the process (its container's limit), because the cached list and the

@@ -232,13 +232,13 @@ describe('a thread that fails', () => {
     ]);
   });
 
-  it('because it needs too much memory after it was built is lost, and the bank is not blamed', async () => {
+  it('because a query needs too much memory is lost, and its list is too large', async () => {
     const thread = start(`
       if (call.method === 'finish') parentPort.postMessage({ id: call.id, result: 1 });
       else { const all = []; for (;;) all.push(new Array(1e6).fill({})); }`);
     expect(await thread.finish()).toBe(1);
-    expect((await refusalOf(() => thread.answer(ALL, FACTS, STAYS))).code).toBe('internal-error');
-    expect((await thread.lost).code).toBe('internal-error');
+    expect((await refusalOf(() => thread.answer(ALL, FACTS, STAYS))).code).toBe('bank-response-invalid');
+    expect((await thread.lost).code).toBe('bank-response-invalid');
   });
 
   it.each([

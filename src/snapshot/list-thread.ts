@@ -39,7 +39,6 @@ export class ListThread {
   #lastId = 0;
   /** Queries and long documents that callers wait for. */
   #open = 0;
-  #isBuilt = false;
   #retired = false;
   #ended: GatewayError | null = null;
   readonly #lost = Promise.withResolvers<GatewayError>();
@@ -58,7 +57,7 @@ export class ListThread {
     // the server keeps the process alive, not this
     this.#worker.unref();
     this.#worker.on('message', (reply: ListReply) => this.#onReply(reply));
-    this.#worker.once('error', (cause) => this.#onEnd(this.#isBuilt ? toInternalError(cause) : toBuildError(cause)));
+    this.#worker.once('error', (cause) => this.#onEnd(toEndError(cause)));
     this.#worker.once('exit', () => this.#onEnd(new ListEnded()));
   }
 
@@ -141,7 +140,6 @@ export class ListThread {
   }
 
   async #built(size: number): Promise<number> {
-    this.#isBuilt = true;
     const { total_heap_size: heapBytes } = await this.#worker.getHeapStatistics();
     if (!this.hasEnded) ListThread.#heapsMb.set(this, heapBytes / 1_048_576);
     return size;
@@ -202,8 +200,8 @@ export class ListThread {
   }
 }
 
-/** Before the list is complete, the bank's list is too large. */
-function toBuildError(cause: unknown): GatewayError {
+/** A thread that needs more than its heap has too large a list, whether it builds it or answers a query. */
+function toEndError(cause: unknown): GatewayError {
   if ((cause as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') {
     const detail = 'The account list is too large for the memory of this service.';
     return new GatewayError('bank-response-invalid', detail, { cause });
