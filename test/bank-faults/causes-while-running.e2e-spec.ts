@@ -57,7 +57,8 @@ function ownFiles<Name extends 'pfx' | 'passcode' | 'password'>(...names: Name[]
   return Object.fromEntries(copies) as Record<Name, string>;
 }
 
-const refused = ({ gateway }: Scene) => until(() => gateway.events('certificate.refused').length > 0);
+const refused = ({ gateway }: Scene, what: 'certificate' | 'credentials' = 'certificate') =>
+  until(() => gateway.events(`${what}.refused`).length > 0);
 
 /** The network in front of the bank. From `provoke` on, it resets open connections, and new ones during the handshake. */
 async function resetting(): Promise<Arranged> {
@@ -100,7 +101,7 @@ function otherPassword(): Arranged {
         else right(request, response, url);
       };
       writeFileSync(password, 'wrong');
-      await refused(scene);
+      await refused(scene, 'credentials');
     },
   };
 }
@@ -170,7 +171,7 @@ const ROWS: readonly Row[] = [
     arrange: otherPassword,
     code: 'credentials-rejected',
     owner: 'operator',
-    alert: 'CertificateRefused',
+    alert: 'Degraded',
   },
   {
     cause: 'list emptied',

@@ -233,14 +233,18 @@ describe('the doctor names the broken step', () => {
 
   it('waits for the back-off that a gateway on this machine shows after a refusal', async () => {
     bank.onToken = answer(401);
-    const nextAttemptAt = new Date(Date.now() + 1200).toISOString();
-    const health = (host: string, code: string) => ({
-      details: { token: { lastError: { code } }, bank: { mode: 'live', host, nextAttemptAt } },
-    });
+    let nextAttemptAt = '';
     const { host } = new URL(bank.url);
-    let body = health(host, 'credentials-rejected');
+    let shown = { host, code: 'credentials-rejected' };
     const gateway = createServer((_request, response) => {
-      const text = JSON.stringify(body);
+      // counted from the answer, so that a slow machine waits too
+      nextAttemptAt = new Date(Date.now() + 1000).toISOString();
+      const text = JSON.stringify({
+        details: {
+          token: { lastError: { code: shown.code } },
+          bank: { mode: 'live', host: shown.host, nextAttemptAt },
+        },
+      });
       response.writeHead(503, { 'content-length': Buffer.byteLength(text) }).end(text);
     });
     gateway.listen(0, '127.0.0.1');
@@ -253,8 +257,11 @@ describe('the doctor names the broken step', () => {
     expect(waits).toHaveLength(1);
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(nextAttemptAt));
     // the negative cases: another bank, and a failure that no password causes
-    for (const other of [health('other.example', 'credentials-rejected'), health(host, 'bank-unreachable')]) {
-      body = other;
+    for (const other of [
+      { host: 'other.example', code: 'credentials-rejected' },
+      { host, code: 'bank-unreachable' },
+    ]) {
+      shown = other;
       await examineWith(env, { onWait });
     }
     expect(waits).toHaveLength(1);
