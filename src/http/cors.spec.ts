@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { fastify } from 'fastify';
 import { toGatewayError } from '../errors/gateway-error.js';
 import { createEntry, entry } from './entry.js';
-import { createOriginCheck, isFromOwnPage, isOwnOrigin } from './origin.js';
+import { createOriginCheck, isFromOwnPage, isOwnOrigin } from './cors.js';
 
 const TREASURY = 'https://treasury.example';
 const ORIGINS = [TREASURY, 'https://other.example'];

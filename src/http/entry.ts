@@ -3,9 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { GatewayError } from '../errors/gateway-error.js';
 import { SECURITY_HEADERS } from '../representation/security-headers.js';
-import { isPreflight, PREFLIGHT_HEADERS, toCorsHeaders } from './cors.js';
+import { createOriginCheck, isPreflight, PREFLIGHT_HEADERS, toCorsHeaders } from './cors.js';
 import { createGuard, type GuardSettings } from './guard.js';
-import { createOriginCheck } from './origin.js';
 
 const ALWAYS = {
   ...SECURITY_HEADERS,

@@ -7,7 +7,7 @@ import { isProbe } from '../representation/paths.js';
 import { CALLER_LEFT, type Activity } from '../telemetry/activity.js';
 import '../telemetry/request-fields.js';
 import { endRequestSpan, startRequestSpan } from '../telemetry/spans.js';
-import { isFromOwnPage } from './origin.js';
+import { isFromOwnPage } from './cors.js';
 import type { UnderWay } from './under-way.js';
 
 interface RequestLogOptions {
