@@ -1,0 +1,36 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it } from '@jest/globals';
+import { temporaryDirectory } from '../../test/support/closing.js';
+import type { Settings } from '../config/settings.js';
+import { readIdentityMaterial } from './identity-material.js';
+
+const read = (file: string) =>
+  readIdentityMaterial(
+    { BANK_PFX_FILE: file, BANK_PFX_PASSCODE: { file: null, read: () => '' } } as Settings,
+    new Date(),
+  );
+
+it('a file that this process may not read: the remedy is about owner and mode, not about another path', async () => {
+  const file = join(temporaryDirectory(), 'client.pfx');
+  writeFileSync(file, 'x');
+  chmodSync(dirname(file), 0o755);
+  chmodSync(file, process.geteuid?.() === 0 ? 0o600 : 0o000);
+  const isRoot = process.geteuid?.() === 0;
+  // root may read everything
+  if (isRoot) process.seteuid?.(65_534);
+  try {
+    await expect(read(file)).rejects.toMatchObject({
+      problem: expect.stringMatching(/mode \d+\): "chown \d+ .*chmod 400/),
+      remedy: expect.stringMatching(/^Let the gateway's user read the file: its owner and mode/),
+    });
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+});
+
+it('a file that does not exist: the remedy is another path', async () => {
+  await expect(read('/nowhere/client.pfx')).rejects.toMatchObject({
+    remedy: expect.stringMatching(/^Use the path of/),
+  });
+});
