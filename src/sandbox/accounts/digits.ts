@@ -10,6 +10,12 @@ export class Digits {
   }
 }
 
+/** Parses JSON, with the numbers as they are written. @throws SyntaxError */
+export const parseDigits = (json: string): unknown =>
+  JSON.parse(json, (_key, value: unknown, context?: { readonly source?: string }) =>
+    typeof value === 'number' ? new Digits(context?.source ?? String(value)) : value,
+  );
+
 /** Writes a whole number of minor units with `decimals` decimals: (-1, 2) is "-0.01". */
 export function toDecimalText(minor: bigint, decimals: number): string {
   const digits = (minor < 0n ? -minor : minor).toString().padStart(decimals + 1, '0');

@@ -1,5 +1,6 @@
 import { isValidIBAN } from 'ibantools';
 import { hasManyDigits } from '../../../errors/many-digits.js';
+import { Digits, parseDigits } from '../../../sandbox/accounts/digits.js';
 import type { Exchange, ExchangeKind } from '../../../sandbox/replay/read-recording.js';
 
 const NAMES: Readonly<Record<ExchangeKind, string>> = {
@@ -91,10 +92,7 @@ function addForms(text: string, found: Map<string, Set<string>>): void {
   if (text.startsWith('\ufeff')) add('the body', 'a byte order mark');
   let parsed: unknown;
   try {
-    // the digits of a number are in its source
-    parsed = JSON.parse(text.replace(/^\ufeff/, ''), (_key, value: unknown, context?: { source?: string }) =>
-      typeof value === 'number' ? new NumberText(context?.source ?? String(value)) : value,
-    );
+    parsed = parseDigits(text.replace(/^\ufeff/, ''));
   } catch {
     add('the body', text === '' ? 'empty' : 'no JSON');
     return;
@@ -103,7 +101,7 @@ function addForms(text: string, found: Map<string, Set<string>>): void {
     if (Array.isArray(value)) {
       add(path, 'list');
       for (const each of value as unknown[]) visit(each, `${path}[]`);
-    } else if (typeof value === 'object' && value !== null && !(value instanceof NumberText)) {
+    } else if (typeof value === 'object' && value !== null && !(value instanceof Digits)) {
       add(path, 'object');
       for (const [key, each] of Object.entries(value))
         visit(each, `${path === 'the body' ? '' : `${path}.`}${toShownKey(key)}`);
@@ -114,16 +112,12 @@ function addForms(text: string, found: Map<string, Set<string>>): void {
   visit(parsed, 'the body');
 }
 
-class NumberText {
-  constructor(readonly source: string) {}
-}
-
 /** A masked key begins with `*`; one that looks like data is masked at the bank, too. */
 const toShownKey = (key: string): string => (PLAIN_KEY.test(key) && !hasManyDigits(key) ? key : '*');
 
 function formOf(value: unknown): string {
   if (value === null) return 'null';
-  if (value instanceof NumberText) return numberForm(value.source);
+  if (value instanceof Digits) return numberForm(value.text);
   if (typeof value !== 'string') return typeof value;
   if (value === '') return 'empty text';
   if (/^\d{4}-\d{2}-\d{2}/.test(value)) return `date ${value.replaceAll(/\d/g, '9').slice(0, 50)}`;

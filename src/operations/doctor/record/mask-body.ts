@@ -1,5 +1,6 @@
 import { ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS } from '../../../list/account-fields.js';
 import { hasManyDigits } from '../../../errors/many-digits.js';
+import { Digits, parseDigits } from '../../../sandbox/accounts/digits.js';
 import type { Mask } from './mask.js';
 
 /** Keys of the bank's documents, which are no data (docs/bank.md). */
@@ -29,19 +30,16 @@ const CODES = new Map([
 const KNOWN_WORDS = new Set(['Active', 'Closed', 'None', 'ClientMoney', 'SafeGuarded', 'CurrentBalance']);
 const PLAIN_KEY = /^[a-z_][A-Za-z0-9_]{0,39}$/;
 
-const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[{}[\],:]|true|false|null|\s+/gy;
-
 /**
- * A body, masked: JSON with its keys, its order and its spaces, anything else as one text.
+ * A body, masked: JSON with its keys and their order, anything else as one text.
  * @param values the words of all values of the recording in lower case, from `wordsOf`: a key or a word that is one is data
  */
 export function maskBody(body: string, mask: Mask, values: ReadonlySet<string>): string {
   if (body.startsWith('\ufeff')) return `\ufeff${maskBody(body.slice(1), mask, values)}`;
-  if (!isJson(body)) return mask.text(body);
   const isData = (word: string) => values.has(word.toLowerCase()) && !KNOWN_WORDS.has(word);
   // an error document has no open list
   const isList = /"result"\s*:/.test(body);
-  return walk(body, {
+  const masked = rewrite(body, {
     key: (key) =>
       KNOWN_KEYS.has(key) || (PLAIN_KEY.test(key) && !hasManyDigits(key) && !isData(key)) ? key : `*${mask.text(key)}`,
     text: (value, key) =>
@@ -50,20 +48,17 @@ export function maskBody(body: string, mask: Mask, values: ReadonlySet<string>):
         : mask.text(value),
     number: (value, key) => (NUMBERS.get(key)?.test(value) ? value : mask.number(value)),
   });
+  return masked ?? mask.text(body);
 }
 
 /** The words of all texts of a body that are no words of an open list, in lower case. */
 export function wordsOf(body: string): Set<string> {
+  if (body.startsWith('\ufeff')) return wordsOf(body.slice(1));
   const words = new Set<string>();
   const add = (text: string) => {
     for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) words.add(word);
   };
-  if (!isJson(body)) {
-    if (body.startsWith('\ufeff')) return wordsOf(body.slice(1));
-    add(body);
-    return words;
-  }
-  walk(body, {
+  const masked = rewrite(body, {
     key: (key) => key,
     text: (value, key) => {
       if (!CODES.has(key) && !(WORDS.has(key) && WORD.test(value))) add(value);
@@ -71,6 +66,7 @@ export function wordsOf(body: string): Set<string> {
     },
     number: (value) => value,
   });
+  if (masked === null) add(body);
   return words;
 }
 
@@ -81,45 +77,25 @@ interface Visitor {
   number(value: string, key: string): string;
 }
 
-/** The JSON text with each key, text and number replaced. */
-function walk(json: string, visitor: Visitor): string {
-  const parts: string[] = [];
-  /** Keys of the open objects and lists, and whether it is an object whose next text is a key. */
-  const open: { readonly isObject: boolean; key: string; isKeyNext: boolean }[] = [];
-  for (const [token] of json.matchAll(TOKEN)) {
-    const inner = open.at(-1);
-    if (token === '{' || token === '[') {
-      open.push({ isObject: token === '{', key: token === '[' ? (inner?.key ?? '') : '', isKeyNext: token === '{' });
-    } else if (token === '}' || token === ']') {
-      open.pop();
-    } else if (token === ',' && inner?.isObject) {
-      inner.isKeyNext = true;
-    } else if (token.startsWith('"')) {
-      const text = JSON.parse(token) as string;
-      if (inner?.isKeyNext) {
-        inner.key = text;
-        inner.isKeyNext = false;
-        parts.push(JSON.stringify(visitor.key(text)));
-      } else {
-        parts.push(JSON.stringify(visitor.text(text, inner?.key ?? '')));
-      }
-      continue;
-    } else if (/^[-\d]/.test(token)) {
-      parts.push(visitor.number(token, inner?.key ?? ''));
-      continue;
-    }
-    parts.push(token);
+/**
+ * A JSON document with each key, text and number replaced; null for anything else, and for one that is too deep. A bare text or
+ * number of a broken service is no document.
+ */
+function rewrite(body: string, visitor: Visitor): string | null {
+  if (!/^\s*[[{]/.test(body)) return null;
+  try {
+    return JSON.stringify(replace(parseDigits(body), '', visitor));
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return null;
+    throw error;
   }
-  return parts.join('');
 }
 
-/** An object or a list: a bare text or number of a broken service is no document. */
-function isJson(body: string): boolean {
-  if (!/^\s*[[{]/.test(body)) return false;
-  try {
-    JSON.parse(body);
-    return true;
-  } catch {
-    return false;
-  }
+function replace(value: unknown, key: string, visitor: Visitor): unknown {
+  if (Array.isArray(value)) return value.map((each) => replace(each, key, visitor));
+  if (value instanceof Digits) return new Digits(visitor.number(value.text, key));
+  if (typeof value === 'string') return visitor.text(value, key);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, each]) => [visitor.key(name), replace(each, name, visitor)]);
+  return Object.fromEntries(entries) as unknown;
 }
