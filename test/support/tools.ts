@@ -18,6 +18,7 @@ const PACKAGES = {
   tinyproxy: 'tinyproxy',
   chromium: 'chromium-headless-shell',
   'firefox-esr': 'firefox-esr',
+  jq: 'jq',
   keytool: 'default-jre-headless',
   mount: 'mount',
   umount: 'mount',
@@ -45,6 +46,7 @@ export const hasTinyproxy = () => has('tinyproxy');
 export const hasHaproxy = () => has('haproxy');
 export const hasChromium = () => has('chromium');
 export const hasFirefox = () => has('firefox-esr');
+export const hasJq = () => has('jq');
 export const hasKeytool = () => has('keytool');
 export const hasPrlimit = () => has('prlimit');
 export const hasPromtool = () => has('promtool');
