@@ -69,7 +69,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'There is no route for a TCP connection to the bank',
   ENETUNREACH: 'There is no route for a TCP connection to the bank',
   EADDRNOTAVAIL: 'There is no route for a TCP connection to the bank',
-  ETIMEDOUT: 'The bank accepted no TCP connection',
+  ETIMEDOUT: 'The TCP connection to the bank timed out',
 };
 
 /** Of several addresses the first that has words explains the failure. */
