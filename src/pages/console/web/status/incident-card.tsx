@@ -1,3 +1,4 @@
+import type { ComponentProps } from 'preact';
 import { CopyButton } from '../shared/copy-button.js';
 import type { Health } from '../shared/health.js';
 import { toDuration } from '../shared/time.js';
@@ -45,7 +46,7 @@ export function IncidentCard({ incident, health, apps, now }: Props) {
           <h2>Tell the apps</h2>
           <p>{toEffect(incident, apps, now)}</p>
           {health && HAS_NOTE.has(incident.served) && (
-            <CopyButton name="Copy note for app teams" text={() => toNote(incident, health, now)} />
+            <CopyText name="Copy note for app teams" text={() => toNote(incident, health, now)} />
           )}
         </div>
       </div>
@@ -106,7 +107,7 @@ function DoNow({ incident, health, now }: Omit<Props, 'apps'>) {
       </p>
       <p class="row">
         {health && request !== null && (
-          <CopyButton
+          <CopyText
             class={cause.owner === 'operator' ? undefined : 'primary'}
             name={report}
             text={() => toReport(incident, health, now)}
@@ -132,6 +133,14 @@ function Who({ incident: { who } }: Pick<Props, 'incident'>) {
     </div>
   );
 }
+
+/** A text to copy; on paper, the text itself. */
+const CopyText = (props: ComponentProps<typeof CopyButton>) => (
+  <>
+    <CopyButton {...props} />
+    <pre class="print-only">{props.text()}</pre>
+  </>
+);
 
 /** Renders a text; what is between backticks becomes code. */
 const Marked = ({ text }: { readonly text: string }) =>
