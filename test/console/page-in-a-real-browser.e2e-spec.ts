@@ -150,6 +150,18 @@ describeWithChromium('the console page in a real browser', () => {
     }
   });
 
+  it('Status on paper has no controls, and the texts to copy in full', async () => {
+    const { page } = await openStatus();
+    await headline(page, HEALTHY);
+    await turn(page, 'Bank down');
+    await page.locator('.incident').waitFor();
+    const report = page.locator('pre', { hasText: 'Our request' });
+    const controls = () => page.locator('button, .button, input, nav, .sandbox').filter({ visible: true }).count();
+    expect([await report.isVisible(), (await controls()) > 0]).toEqual([false, true]);
+    await page.emulateMedia({ media: 'print' });
+    expect([await report.isVisible(), await controls()]).toEqual([true, 0]);
+  });
+
   it('Accounts shows totals by currency, what they include, and the list', async () => {
     const { page, wrongs } = await open();
     await settled(page);
