@@ -27,6 +27,9 @@ describe('a Retry-After', () => {
     ['1000000000', 1e12],
     ['Mon, 23 Nov 2026 08:02:00 GMT', 119_600],
     ['Mon, 23 Nov 2026 07:00:00 GMT', 0],
+    ['Monday, 23-Nov-26 08:02:00 GMT', 119_600],
+    ['Mon Nov 23 08:02:00 2026', 119_600],
+    ['Thu Dec  3 08:00:00 2026', 864_000_000 - 400],
   ])('%j is %i ms', (header, ms) => {
     expect(toRetryAfterMs(header, null, NOW)).toBe(ms);
   });
@@ -43,7 +46,7 @@ describe('a Retry-After', () => {
     expect(toRetryAfterMs('Mon, 23 Nov 2026 08:00:04 GMT', 'today', NOW)).toBe(3600);
   });
 
-  it.each([null, '', 'soon', '-5', '1.5', '1e3', '5 s', '5, 6', '2026-11-21', 'Foo, 99 Bar 2026', '٣'])(
+  it.each([null, '', 'soon', '-5', '1.5', '1e3', '5 s', '5, 6', '2026-11-21', 'Mon Nov 23', 'Foo, 99 Bar 2026', '٣'])(
     '%j has no effect',
     (header) => {
       expect(toRetryAfterMs(header, null, NOW)).toBeUndefined();

@@ -1,10 +1,13 @@
 /** Skew from which an operator should act, because tokens and certificates depend on the time. */
 const SKEWED_FROM_MS = 30_000;
 
-/** A Date header as ms since 1970; null for none, or one that cannot be read. */
+/** The form of C's asctime, which names no zone and means UTC. */
+const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/;
+
+/** An HTTP date in any of its three forms (RFC 9110 §5.6.7) as ms since 1970; null for none, or one that cannot be read. */
 function toMs(date: string | null | undefined): number | null {
   const text = date?.trim() ?? '';
-  const ms = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : NaN;
+  const ms = ASCTIME.test(text) ? Date.parse(`${text} GMT`) : /^[A-Z][a-z]+, /.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(ms) ? null : ms;
 }
 
