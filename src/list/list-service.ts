@@ -100,7 +100,7 @@ export class ListService {
 /** Ends the thread, as one that needs too much memory, if its list leaves no room for queries. */
 function ensureRoom(): void {
   const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
-  // no figure tells garbage from accounts: only to use the room shows that it is there
+  // no metric separates garbage from accounts: only an allocation shows that the memory is there
   if (used > limit / 2) Array.from({ length: Math.min(ROOM, limit / 6) / 8 });
 }
 

@@ -93,7 +93,7 @@ function startCallers(url: string, headers: Record<string, string> = {}) {
 );
 
 (hasNginx() ? it : it.skip)(
-  'behind nginx with config/nginx and two servers, restarts one after the other cost no caller an error, and strangers get 403',
+  'behind nginx with config/nginx and two servers, restarts one after the other cost no caller an error, and unlisted clients get 403',
   async () => {
     const bank = await startPretendBank();
     bank.onAccounts = listSample();
