@@ -79,16 +79,24 @@ export class ListService {
 
   /** The accounts as JSON in UTF-8, in order of name; null if they take more than `maxBytes`. */
   toJson(maxBytes: number): Uint8Array<ArrayBuffer> | null {
-    const texts: string[] = [];
+    const pieces: Uint8Array[] = [];
     let length = 0;
-    for (const account of this.#whole.inOrder('name')) {
-      const text = JSON.stringify(account);
-      length += text.length + 1;
+    let text = '[';
+    // the whole as texts would take more heap than the accounts
+    const encode = () => {
+      const piece = utf8.encode(text);
+      pieces.push(piece);
+      length += piece.length;
+      text = '';
+    };
+    for (const [index, account] of this.#whole.inOrder('name').entries()) {
+      text += (index === 0 ? '' : ',') + JSON.stringify(account);
+      if (text.length > PIECE_LENGTH) encode();
       if (length > maxBytes) return null;
-      texts.push(text);
     }
-    const bytes = utf8.encode(`[${texts.join(',')}]`);
-    return bytes.length <= maxBytes ? bytes : null;
+    text += ']';
+    encode();
+    return length > maxBytes ? null : toWhole(pieces, length);
   }
 
   get #whole(): AccountList {
@@ -102,6 +110,16 @@ function ensureRoom(): void {
   const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
   // no metric separates garbage from accounts: only an allocation shows that the memory is there
   if (used > limit / 2) Array.from({ length: Math.min(ROOM, limit / 6) / 8 });
+}
+
+function toWhole(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
 }
 
 function* toPiece(parts: Iterator<string | undefined>): Steps<string> {

@@ -9,7 +9,7 @@ import type { Look, Place } from './stored-source.js';
 export class FilePlace implements Place {
   readonly kind = 'file';
   readonly source = 'file';
-  readonly maxBytes = 512 * 1_048_576;
+  readonly maxBytes = 64 * 1_048_576;
   readonly writeEveryMs = 10_000;
   #failing: string | null = null;
 
