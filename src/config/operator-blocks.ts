@@ -113,13 +113,18 @@ const damaged = (words: string): Block => ({ ...other(words), kind: 'damaged' })
 
 const BINARIES: readonly (readonly [start: string, words: string])[] = [
   ['feedfeed', 'a Java keystore (JKS)'],
+  ['cececece', 'a Java keystore (JCEKS)'],
   ['504b0304', 'a ZIP archive'],
+  ['1f8b', 'a gzip archive'],
+  ['25504446', 'a PDF'],
 ];
 
 const TEXTS: readonly (readonly [start: RegExp, words: string])[] = [
   [/^\s*<(!doctype|html|head|body)/i, 'an HTML page'],
   [/^\s*<\?xml/i, 'XML'],
   [/^\s*[{[]/, 'JSON'],
+  [/^PuTTY-User-Key-File/, 'a key of PuTTY'],
+  [/^(ssh|ecdsa)-\S+ /, 'a public key of SSH'],
   [/^\s*([A-Z]:)?[\\/][^\0\n]*\.\w{1,5}\s*$/i, 'the path of a file'],
   [/^[\da-f\s:]+$/i, 'hexadecimal digits'],
 ];

@@ -35,6 +35,12 @@ const HASHES: Readonly<Record<string, string>> = {
 const UNSUPPORTED: Readonly<Record<string, string>> = {
   '1.2.840.113549.1.12.1.1': 'the cipher RC4-128',
   '1.2.840.113549.1.12.1.2': 'the cipher RC4-40',
+  '1.2.840.113549.1.5.1': 'the cipher PBE-MD2-DES',
+  '1.2.840.113549.1.5.3': 'the cipher PBE-MD5-DES',
+  '1.2.840.113549.1.5.4': 'the cipher PBE-MD2-RC2',
+  '1.2.840.113549.1.5.6': 'the cipher PBE-MD5-RC2',
+  '1.2.840.113549.1.5.10': 'the cipher PBE-SHA1-DES',
+  '1.2.840.113549.1.5.11': 'the cipher PBE-SHA1-RC2',
   '1.3.6.1.4.1.11591.4.11': 'the key derivation scrypt',
 };
 
