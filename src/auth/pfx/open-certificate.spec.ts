@@ -122,6 +122,16 @@ function toBags(name: string): Buffer[] {
     expect(await open(workshop.read('new.pfx'))).toMatchObject({ certificatePem: pem('ec') });
   });
 
+  it.each([['PBE-MD5-DES'], ['PBE-SHA1-DES'], ['PBE-SHA1-RC2-64']])(
+    'is rejected with the cipher %s, by its name and with the command that converts it',
+    async (cipher) => {
+      const refusal = await refusalOf(open(workshop.makePfx('ec', PASSCODE, ...legacy(cipher))));
+      const name = cipher === 'PBE-SHA1-RC2-64' ? 'PBE-SHA1-RC2' : cipher;
+      expect(refusal).toContain(`the cipher ${name}`);
+      expect(refusal).toContain(EXPORT_AGAIN);
+    },
+  );
+
   it('is rejected without key, or without certificate', async () => {
     const args = ['pkcs12', '-export', '-passout', `pass:${PASSCODE}`, '-out', 'x.pfx'];
     workshop.openssl(...args, '-nokeys', '-in', 'ec.pem');
