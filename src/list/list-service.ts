@@ -99,6 +99,11 @@ export class ListService {
     return length > maxBytes ? null : toWhole(pieces, length);
   }
 
+  /** Size of the thread's heap. */
+  heapBytes(): number {
+    return getHeapStatistics().total_heap_size;
+  }
+
   get #whole(): AccountList {
     if (!this.#list) throw new GatewayError('internal-error', 'The list is not complete.');
     return this.#list;

@@ -234,11 +234,18 @@ describe('a thread that fails', () => {
 
   it('because a query needs too much memory is lost, and its list is too large', async () => {
     const thread = start(`
-      if (call.method === 'finish') parentPort.postMessage({ id: call.id, result: 1 });
+      if (call.method !== 'answer') parentPort.postMessage({ id: call.id, result: 1 });
       else { const all = []; for (;;) all.push(new Array(1e6).fill({})); }`);
     expect(await thread.finish()).toBe(1);
     expect((await refusalOf(() => thread.answer(ALL, FACTS, STAYS))).code).toBe('bank-response-invalid');
     expect((await thread.lost).code).toBe('bank-response-invalid');
+  });
+
+  it('right after its reply to finish has no list', async () => {
+    const thread = start(`
+      parentPort.postMessage({ id: call.id, result: 1 });
+      const all = []; for (;;) all.push(new Array(1e6).fill({}));`);
+    expect((await refusalOf(() => thread.finish())).code).toBe('bank-response-invalid');
   });
 
   it.each([

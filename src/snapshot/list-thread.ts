@@ -140,7 +140,8 @@ export class ListThread {
   }
 
   async #built(size: number): Promise<number> {
-    const { total_heap_size: heapBytes } = await this.#worker.getHeapStatistics();
+    // a thread past its heap limit may still reply to `finish`, but to nothing after it
+    const heapBytes = await this.#call('heapBytes', []);
     if (!this.hasEnded) ListThread.#heapsMb.set(this, heapBytes / 1_048_576);
     return size;
   }
