@@ -95,3 +95,12 @@ it('a file that belongs to another user: names owner and mode, and the command t
     if (owner === 0) process.seteuid?.(0);
   }
 });
+
+it.each(['<!doctype html><title>Log in</title>', '\n<HTML><body>502</body></HTML>', '<body>No</body>'])(
+  'rejects a secret that is a page: %j',
+  (content) => {
+    expect(() => readSecretFile(file('page', content))).toThrow('is an HTML page, not a secret');
+    // the negative case: a password that begins like one
+    expect(readSecretFile(file('page', `<${content.length}html>`))).toBe(`<${content.length}html>`);
+  },
+);

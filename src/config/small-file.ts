@@ -107,8 +107,13 @@ function encodingOf(bytes: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {
 /** The text of a small file. @throws FileUnusable */
 export const readTextFile = (path: string): string => decodeText(readSmallFile(path));
 
-/** The same without its last line end. @throws FileUnusable */
-export const readSecretFile = (path: string): string => readTextFile(path).replace(/\r?\n$|\r$/, '');
+/** The same without its last line end. A page of a login or an error, saved in place of a secret, is refused. @throws FileUnusable */
+export function readSecretFile(path: string): string {
+  const text = readTextFile(path).replace(/\r?\n$|\r$/, '');
+  if (/^\s*<(?:!doctype\s+html|html|head|body)\b/i.test(text))
+    throw new FileUnusable(path, 'is an HTML page, not a secret');
+  return text;
+}
 
 /** The 32 bytes that SNAPSHOT_KEY_FILE has as base64 or hex. @throws FileUnusable */
 export function readSnapshotKey(path: string): Buffer {

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
 import forge from 'node-forge';
 import { toKeyPair } from '../../src/sandbox/identity/key-pair.js';
 import { MovedClock } from '../support/moved-clock.js';
@@ -9,7 +10,7 @@ import { createPfx, openPfx } from '../../src/sandbox/identity/pfx.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { examineWith, expectWellFormed, type Examination } from '../support/examination.js';
 import { toEnvironment } from '../support/bank-address.js';
-import { json } from '../support/pretend-bank.js';
+import { json, type Handler } from '../support/pretend-bank.js';
 import { startConnectProxy } from '../support/connect-proxy.js';
 import { openSockets, expectSocketsLeft } from '../support/egress.js';
 import { hasIpv6, hasRedis } from '../support/tools.js';
@@ -53,6 +54,21 @@ describe('the doctor on a healthy path', () => {
     expect(step('token')).toMatchObject({ status: 'warning', code: 'clock-skewed', owner: 'operator' });
     expect(step('token').problem).toMatch(/\d s behind/);
     expect(exitCode).toBe(0);
+  });
+
+  it('resumes no TLS session, so that the bank judges the certificate in every step', async () => {
+    const resumed: boolean[] = [];
+    const [onToken, onAccounts] = [bank.onToken, listSample(3)];
+    const noting =
+      (handler: Handler): Handler =>
+      (request, ...rest) => {
+        resumed.push((request.socket as TLSSocket).isSessionReused());
+        handler(request, ...rest);
+      };
+    bank.onToken = noting(onToken);
+    bank.onAccounts = noting(onAccounts);
+    expectWell(await examineWith(toEnvironment(bank)));
+    expect(resumed).toEqual([false, false]);
   });
 
   it('shows the facts of each step, costs one token request and one page, and leaves no connection open', async () => {

@@ -6,6 +6,8 @@ import { type Answer, startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { json, listAccounts } from '../support/pretend-bank.js';
 import { sampleAccount, sampleAccounts } from '../support/sample-accounts.js';
+import { startSquidInFrontOf } from '../support/squid.js';
+import { hasSquid } from '../support/tools.js';
 import { start } from '../support/sandbox.js';
 import { until } from '../support/until.js';
 
@@ -132,6 +134,22 @@ describe('the response for one question', () => {
     expect(recovered.asOf > first.asOf).toBe(true);
     expect(recovered.names).toEqual(['New', 'Operating 1', 'Operating 2', 'Operating 3']);
     expect(shown(await get()).cacheStatus).toContain('hit');
+  });
+
+  (hasSquid() ? it : it.skip)('is the older copy behind a squid, which adds a max-age to each request', async () => {
+    const { clock, gateway } = await begin();
+    const squid = await startSquidInFrontOf(Number(new URL(gateway.url).port));
+    const get = async () => {
+      const answer = await fetch(squid.url.origin + PATH);
+      return [answer.status, answer.headers.get('snapshot-stale')];
+    };
+    expect(await get()).toEqual([200, 'false']);
+    bank.onAccounts = (_request, response) => json(response, 500, {});
+    clock.advance(FRESH_MS + 1000);
+    expect(await get()).toEqual([200, 'true']);
+    expect(squid.log()).toContain(PATH);
+    clock.advance(STALE_MS);
+    expect(await get()).toEqual([503, null]);
   });
 
   it('is the older copy while the bank is slow, unless the caller asks for a new one and waits', async () => {

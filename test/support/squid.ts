@@ -12,29 +12,44 @@ export interface Squid {
   log(): string;
 }
 
-/** The real squid on a free port of 127.0.0.1. It requires Basic authentication, and allows CONNECT to `ports` only. */
-export async function startSquid(user: string, password: string, ports: readonly number[]): Promise<Squid> {
+/** The real squid on the way out: it requires Basic authentication, and allows CONNECT to `ports` only. */
+export function startSquid(user: string, password: string, ports: readonly number[]): Promise<Squid> {
   const directory = temporaryDirectory();
-  const port = await closedPort();
   const file = (name: string) => join(directory, name);
   const hash = execFileSync(pathOf('openssl'), ['passwd', '-apr1', '-stdin'], {
     input: password,
     encoding: 'utf8',
   }).trim();
   writeFileSync(file('users'), `${user}:${hash}\n`);
+  return start(directory, (address) => [
+    `http_port ${address}`,
+    `auth_param basic program ${pathOf('basic_ncsa_auth')} ${file('users')}`,
+    'auth_param basic children 1',
+    'auth_param basic utf8 on',
+    'acl known proxy_auth REQUIRED',
+    'acl CONNECT method CONNECT',
+    `acl banks port ${ports.join(' ')}`,
+    'http_access deny !known',
+    'http_access deny !CONNECT',
+    'http_access deny !banks',
+  ]);
+}
+
+/** The real squid in front of a server on this machine, as a reverse proxy that caches nothing. */
+export function startSquidInFrontOf(serverPort: number): Promise<Squid> {
+  return start(temporaryDirectory(), (address) => [
+    `http_port ${address} accel defaultsite=127.0.0.1`,
+    `cache_peer 127.0.0.1 parent ${serverPort} 0 no-query originserver`,
+  ]);
+}
+
+async function start(directory: string, linesFor: (address: string) => readonly string[]): Promise<Squid> {
+  const port = await closedPort();
+  const file = (name: string) => join(directory, name);
   writeFileSync(
     file('squid.conf'),
     [
-      `http_port 127.0.0.1:${port}`,
-      `auth_param basic program ${pathOf('basic_ncsa_auth')} ${file('users')}`,
-      'auth_param basic children 1',
-      'auth_param basic utf8 on',
-      'acl known proxy_auth REQUIRED',
-      'acl CONNECT method CONNECT',
-      `acl banks port ${ports.join(' ')}`,
-      'http_access deny !known',
-      'http_access deny !CONNECT',
-      'http_access deny !banks',
+      ...linesFor(`127.0.0.1:${port}`),
       'http_access allow all',
       'cache deny all',
       'workers 1',
