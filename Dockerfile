@@ -14,7 +14,7 @@ COPY client/package.json ./client/
 RUN --mount=type=secret,id=npmrc,target=/usr/local/etc/npmrc --mount=type=secret,id=ca \
     if [ -s /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi; \
     npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json ./
+COPY tsconfig.json CHANGELOG.md ./
 COPY config/build ./config/build
 COPY docs ./docs
 COPY client ./client
