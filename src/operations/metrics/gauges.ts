@@ -123,4 +123,4 @@ const toStates = (label: string, states: readonly string[], present: string): La
 
 const toTime = (iso: string | null): number | null => (iso === null ? null : Date.parse(iso));
 
-const toSeconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
+const toSeconds = (ms: number | null): number | null => (ms === null ? null : Math.round(ms) / 1000);
