@@ -4,6 +4,19 @@ import ipaddr from 'ipaddr.js';
 /** A network: its address and prefix length. */
 type Cidr = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
+const LOOPBACK = ['127.0.0.0/8', '::1/128'];
+const NAMED: Readonly<Record<string, readonly string[]>> = {
+  loopback: LOOPBACK,
+  private: [...LOOPBACK, '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', 'fc00::/7', 'fe80::/10'],
+  any: ['0.0.0.0/0', '::/0'],
+};
+
+/** The networks of addresses, CIDRs, `loopback`, `private` (loopback included) or `any`; without those that are none of these. */
+export function toNetworks(entries: readonly string[]): Cidr[] {
+  const texts = entries.flatMap((entry) => NAMED[entry] ?? [entry]);
+  return texts.map(toCidr).filter((cidr) => cidr !== null);
+}
+
 /** An IP address or a CIDR; one of mapped IPv4 addresses (::ffff:10.0.0.0/104) as IPv4. null for any other text. */
 export function toCidr(text: string): Cidr | null {
   const [address = ''] = text.split('/');

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { toCidr } from './cidr.js';
+import { toCidr, toNetworks } from './cidr.js';
 import { readCertificates } from './certificate-files.js';
 import { FileUnusable } from './small-file.js';
 
@@ -94,12 +94,10 @@ const listOf = (isGood: (item: string) => boolean, expected: string) =>
         .min(1, 'must have at least one entry'),
     );
 
-const isCidr = (text: string): boolean => toCidr(text) !== null;
-
-export const cidrs = listOf(isCidr, 'an address or CIDR').describe('addresses and CIDRs');
+export const cidrs = listOf((text) => toCidr(text) !== null, 'an address or CIDR').describe('addresses and CIDRs');
 
 export const clients = listOf(
-  (text) => ['loopback', 'private', 'any'].includes(text) || isCidr(text),
+  (text) => toNetworks([text]).length > 0,
   'an address, a CIDR, loopback, private or any',
 ).describe('CIDRs, `loopback`, `private`, `any`');
 

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { GatewayError } from '../errors/gateway-error.js';
 import { SECURITY_HEADERS } from '../representation/security-headers.js';
-import { MAX_HEADER_BYTES } from './create-server.js';
+import { MAX_HEADER_BYTES } from './http-limits.js';
 import { toProblemAnswer } from './problem-answer.js';
 import type { RequestLog } from './request-log.js';
 import type { UnderWay } from './under-way.js';

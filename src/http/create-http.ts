@@ -1,4 +1,11 @@
-import type { IncomingMessage } from 'node:http';
+import {
+  createServer as createPlainServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { fastify as createFastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { isLoopback } from '../config/cross-checks.js';
@@ -8,9 +15,8 @@ import type { Activity } from '../telemetry/activity.js';
 import type { Log } from '../telemetry/log.js';
 import type { Clock } from '../time/clock.js';
 import { answerClientError, refuse, type ClientError } from './client-errors.js';
-import { createServer } from './create-server.js';
 import { createEntry, entry, toMethodNotAllowed, toRequestId } from './entry.js';
-import type { HttpLimits } from './http-limits.js';
+import { MAX_HEADER_BYTES, type HttpLimits } from './http-limits.js';
 import { ListenerCertificate } from './listener-certificate.js';
 import { sendProblem } from './problem-answer.js';
 import { parseQuery } from '../representation/read-query.js';
@@ -48,18 +54,15 @@ export async function createHttp({
   activity,
   limits,
 }: HttpParts): Promise<Http> {
-  const certificate = await openCertificate();
-  const underWay = new UnderWay(limits);
+  const certificate = await ListenerCertificate.open(settings, clock, logger, limits.certificateLookMs);
+  const underWay = new UnderWay(limits, settings);
   const log = new RequestLog(requests, activity, underWay);
   const enter = createEntry(settings);
   const refusal = { log, underWay, lingerMs: limits.lingerMs };
   const fastify: FastifyInstance = createFastify({
     serverFactory: (listener) => {
-      const server = createServer(certificate, limits, (request, response) => {
-        // the parser goes on to the end of what it has read, though the connection was closed in its middle
-        if (!request.socket.destroyed) listener(request, response);
-      });
-      if (certificate) underWay.watchTls(server);
+      const server = createServer(certificate, limits, listener);
+      underWay.watch(server);
       server.maxConnections = settings.MAX_CONNECTIONS;
       // without a listener for `timeout`, Node closes the connection
       server.setTimeout(Math.max(limits.inactiveMs, settings.REQUEST_DEADLINE_MS + limits.inactiveAfterDeadlineMs));
@@ -70,7 +73,7 @@ export async function createHttp({
     },
     clientErrorHandler: (error: ClientError, socket: Socket) => answerClientError(error, socket, refusal),
     frameworkErrors: (error, request, reply) => answerUnreadablePath(error.code, request, reply as FastifyReply),
-    genReqId: ({ headers }) => toRequestId(headers['x-request-id']),
+    genReqId: toRequestId,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { querystringParser: parseQuery, maxParamLength: MAX_SEGMENT_LENGTH },
@@ -101,12 +104,31 @@ export async function createHttp({
       'the internal API speaks plain HTTP: browsers then mark no calls from other sites (Sec-Fetch-Site). Set TLS_CERT_FILE and TLS_KEY_FILE, unless a proxy in front speaks HTTPS',
     );
   }
+}
 
-  async function openCertificate(): Promise<ListenerCertificate | null> {
-    const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = settings;
-    if (!certFile || !keyFile) return null;
-    return ListenerCertificate.open({ certFile, keyFile }, clock, logger, limits.certificateLookMs);
-  }
+/** The server with its limits (docs/bounds.md#callers); HTTPS where there is a certificate. */
+function createServer(certificate: ListenerCertificate | null, limits: HttpLimits, listener: RequestListener): Server {
+  const options: ServerOptions = {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionsCheckingInterval: limits.timeoutCheckMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    // the guard answers a missing Host with a problem document
+    requireHostHeader: false,
+    insecureHTTPParser: false,
+  };
+  const handshakeTimeout = limits.headersTimeoutMs;
+  const server = certificate
+    ? certificate.renew(createTlsServer({ ...options, ...certificate.options, handshakeTimeout }))
+    : createPlainServer(options);
+  // beyond a limit Node silently leaves headers out, a second Host among them; the guard counts instead
+  server.maxHeadersCount = 0;
+  server.on('request', listener);
+  // a body is never wanted, so the answer itself says so
+  server.on('checkContinue', listener);
+  server.on('checkExpectation', listener);
+  return server;
 }
 
 const toUnreadable = (code: string): GatewayError =>

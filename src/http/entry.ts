@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { GatewayError } from '../errors/gateway-error.js';
@@ -55,6 +56,7 @@ export const toMethodNotAllowed = (method: string): GatewayError =>
   });
 
 /** The id a caller sent, when it is 1–64 of [A-Za-z0-9._-], else a new one. */
-export function toRequestId(header: string | string[] | undefined): string {
+export function toRequestId({ headers }: IncomingMessage): string {
+  const header = headers['x-request-id'];
   return typeof header === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(header) ? header : randomUUID();
 }

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { isWithin, toNetworks } from '../config/cidr.js';
 import type { Settings } from '../config/settings.js';
 import { GatewayError, type GatewayErrorOptions } from '../errors/gateway-error.js';
 import { isApi, isProbe, toPath } from '../representation/paths.js';
-import { createClientCheck } from './client-list.js';
 import { createOriginCheck, isOwnOrigin } from './cors.js';
 
 export type GuardSettings = Pick<Settings, 'ALLOWED_CLIENTS' | 'ALLOWED_HOSTS' | 'CORS_ORIGINS'>;
@@ -90,6 +91,18 @@ function countHosts(rawHeaders: readonly string[]): number {
     if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
   }
   return count;
+}
+
+/** Creates a check for the caller's address on a connection; each connection is checked once. */
+function createClientCheck(entries: readonly string[]): (socket: Socket) => boolean {
+  const networks = toNetworks(entries);
+  const allowed = new WeakSet<Socket>();
+  return (socket) => {
+    if (allowed.has(socket)) return true;
+    if (!isWithin(networks, socket.remoteAddress ?? '')) return false;
+    allowed.add(socket);
+    return true;
+  };
 }
 
 /** A path as the router reads it: %61pi is api. One that it cannot read counts as one of the API. */

@@ -1,5 +1,8 @@
 const MB = 1024 * 1024;
 
+/** Bytes of a URL and the header together. */
+export const MAX_HEADER_BYTES = 16_384;
+
 /** The limits of docs/bounds.md#callers that are not settings. Tests pass shorter ones. */
 export const HTTP_LIMITS = {
   /** Time limit for the header of a request, and for a TLS handshake. */

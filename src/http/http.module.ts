@@ -1,7 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import type { Http } from './create-http.js';
 import { ListenerCertificate } from './listener-certificate.js';
-import { Shutdown } from './shutdown.js';
 import { UnderWay } from './under-way.js';
 
 /** The HTTP server as the app sees it: its certificate and its graceful stop. */
@@ -12,11 +11,10 @@ export class HttpModule {
       module: HttpModule,
       global: true,
       providers: [
-        Shutdown,
         { provide: UnderWay, useValue: underWay },
         { provide: ListenerCertificate, useValue: certificate },
       ],
-      exports: [Shutdown, ListenerCertificate],
+      exports: [UnderWay, ListenerCertificate],
     };
   }
 }

@@ -2,15 +2,10 @@ import type { Server } from 'node:https';
 import type { Logger } from 'pino';
 import { readListenerPair, toDistinguishedName } from '../config/certificate-files.js';
 import { RenewedFiles } from '../config/renewed-files.js';
+import type { Settings } from '../config/settings.js';
 import { FileUnusable } from '../config/small-file.js';
 import { daysLeft, ExpiryNotice } from '../telemetry/expiry-notice.js';
 import type { Clock } from '../time/clock.js';
-
-/** TLS_CERT_FILE and TLS_KEY_FILE. */
-interface CertificateFiles {
-  readonly certFile: string;
-  readonly keyFile: string;
-}
 
 type Pair = ReturnType<typeof readListenerPair>;
 
@@ -24,23 +19,24 @@ export class ListenerCertificate {
   #pair: Pair;
   #server: Server | null = null;
 
-  /** @throws FileUnusable; the settings were checked before (cross-checks.ts) */
+  /** Null without these files. @throws FileUnusable; the settings were checked before (cross-checks.ts) */
   static async open(
-    files: CertificateFiles,
+    { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: Settings,
     clock: Clock,
     logger: Logger,
     pollMs: number,
-  ): Promise<ListenerCertificate> {
-    const renewed: RenewedFiles<Pair> = new RenewedFiles<Pair>({
-      files: [files.certFile, files.keyFile],
+  ): Promise<ListenerCertificate | null> {
+    if (!certFile || !keyFile) return null;
+    const files: RenewedFiles<Pair> = new RenewedFiles<Pair>({
+      files: [certFile, keyFile],
       clock,
       everyMs: pollMs,
-      read: () => readListenerPair(files.certFile, files.keyFile),
+      read: () => readListenerPair(certFile, keyFile),
       isInUse: ({ cert, key }) => cert === listener.#pair.cert && key === listener.#pair.key,
-      take: (pair) => listener.#take(pair, files.certFile),
+      take: (pair) => listener.#take(pair, certFile),
       refused: ({ message }) => listener.#refused(message),
     });
-    const listener = new ListenerCertificate(clock, logger, pollMs, renewed, await renewed.open());
+    const listener = new ListenerCertificate(clock, logger, pollMs, files, await files.open());
     return listener;
   }
 
@@ -66,8 +62,8 @@ export class ListenerCertificate {
     return { cert, key, minVersion: 'TLSv1.2' as const };
   }
 
-  /** Keeps the certificate of this server up to date while it listens. */
-  renew(server: Server): void {
+  /** Keeps the certificate of this server up to date while it listens. Returns the server. */
+  renew(server: Server): Server {
     this.#server = server;
     server.once('listening', () => {
       this.#noteDays();
@@ -77,6 +73,7 @@ export class ListenerCertificate {
         this.#files.close();
       });
     });
+    return server;
   }
 
   /** Reloads the files now (SIGHUP). */

@@ -54,8 +54,12 @@ export class RequestLog {
     this.#underWay = underWay;
   }
 
-  /** Begins a request. Returns false if its connection has too many. Node emits `close` once for each response, however it ends. */
+  /**
+   * Begins a request. Returns false if its connection has too many, or was closed: Node's parser goes on to the end of what it has
+   * read. Node emits `close` once for each response, however it ends.
+   */
   begin(request: FastifyRequest, reply: FastifyReply): boolean {
+    if (request.raw.socket.destroyed) return false;
     const startedAt = performance.now();
     request.logFields = { startedAt, bytes: 0, span: startRequestSpan(request.headers['traceparent']) };
     reply.raw.once('close', () => this.#ended(request, reply));
@@ -67,7 +71,12 @@ export class RequestLog {
     const line = { event: 'request', requestId, method, route: null, status, ms: 0, code, owner, client };
     this.#logger.info(line, 'request');
     const nothing = { route: null, ms: 0, cache: undefined, clientName: undefined, isOwnPage: false };
-    this.#activity.emit('requestEnded', { method, status, problem: { code, owner }, ...nothing });
+    this.#activity.emit('requestEnded', {
+      method: toKnownMethod(method),
+      status,
+      problem: { code, owner },
+      ...nothing,
+    });
   }
 
   #ended(request: FastifyRequest, reply: FastifyReply): void {
@@ -81,7 +90,7 @@ export class RequestLog {
     const route = request.routeOptions.url ?? null;
     const { span, cache, refreshId, problem } = fields;
     const isOwnPage = clientName === OWN_PAGE && isFromOwnPage(raw.headers);
-    const ended = { method, route, status, ms, cache, problem, clientName, isOwnPage };
+    const ended = { method: toKnownMethod(method), route, status, ms, cache, problem, clientName, isOwnPage };
     if (span) endRequestSpan(span, ended, refreshId);
     this.#logger[toLevel(status, route)](
       {
@@ -110,6 +119,12 @@ function toLevel(status: number, route: string | null): Level {
   if (status >= 500) return 'warn';
   return status < 400 && isProbe(route ?? '') ? 'debug' : 'info';
 }
+
+const KNOWN_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'CONNECT', 'TRACE']);
+
+/** A method as a label, by the conventions of OpenTelemetry: `_OTHER` for any that HTTP does not define. */
+const toKnownMethod = (method: string | null): string =>
+  method !== null && KNOWN_METHODS.has(method) ? method : '_OTHER';
 
 /** A request header, cleaned for the log: one line, no control characters, limited length. */
 const toLogged = (header: string): string => header.slice(0, 100).replace(/[^\x20-\x7e]/g, '?');

@@ -11,9 +11,11 @@ const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 /** More bytes than the system buffers for a client that reads nothing. */
 const LARGE = Buffer.alloc(16 * 1024 * 1024);
 
+const NO_GRACE = { SHUTDOWN_DELAY_MS: 0, SHUTDOWN_GRACE_MS: 0 };
+
 describe('the responses under way', () => {
   it('of one connection are at most 8, whatever others have', () => {
-    const underWay = new UnderWay(HTTP_LIMITS);
+    const underWay = new UnderWay(HTTP_LIMITS, NO_GRACE);
     const [one, other] = [new Socket(), new Socket()];
     expect(Array.from({ length: 9 }, () => underWay.begin(one))).toEqual([...Array<boolean>(8).fill(true), false]);
     expect(underWay.begin(other)).toBe(true);
@@ -22,7 +24,7 @@ describe('the responses under way', () => {
   });
 
   it('have at most 256 MB in total; one that is refused takes nothing', () => {
-    const underWay = new UnderWay(HTTP_LIMITS);
+    const underWay = new UnderWay(HTTP_LIMITS, NO_GRACE);
     const limit = 256 * 1024 * 1024;
     expect([underWay.addBytes(limit - 1), underWay.addBytes(2), underWay.addBytes(1)]).toEqual([true, false, true]);
     const socket = new Socket();
@@ -33,13 +35,15 @@ describe('the responses under way', () => {
 });
 
 describe('the end of all connections', () => {
-  async function serve(listener: RequestListener) {
-    const underWay = new UnderWay({ ...HTTP_LIMITS, lastRequestMs: 100 });
+  async function serve(graceMs: number, listener: RequestListener) {
+    const settings = { SHUTDOWN_DELAY_MS: 0, SHUTDOWN_GRACE_MS: graceMs };
+    const underWay = new UnderWay({ ...HTTP_LIMITS, lastRequestMs: 100 }, settings);
     const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
       underWay.begin(request.socket);
       response.once('close', () => underWay.end(request.socket, 0));
       listener(request, response);
     });
+    underWay.watch(server);
     onClose(() => server.close().closeAllConnections());
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo;
@@ -54,35 +58,31 @@ describe('the end of all connections', () => {
       onClose(() => socket.destroy());
       return socket;
     };
-    const drain = (graceMs: number) => {
-      underWay.stop();
-      return underWay.drain(server, graceMs);
-    };
-    return { drain, dial, open };
+    return { stop: () => underWay.beforeApplicationShutdown(), dial, open };
   }
 
   it('waits for responses until the grace period is over, then closes idle and silent ones too', async () => {
     let begun = 0;
-    const { drain, dial, open } = await serve((request, response) => {
+    const { stop, dial, open } = await serve(500, (request, response) => {
       begun += 1;
       if (request.url === '/now') response.end();
     });
     const sockets = [dial(''), dial(GET.replace('/', '/now')), dial(GET)].map((socket) => socket.resume());
     await until(() => open.size === 3 && begun === 2);
     const closed = sockets.map((socket) => once(socket, 'close'));
-    await drain(500);
+    await stop();
     await Promise.all(closed);
   });
 
   it('answers a request that comes on an open connection while another one waits', async () => {
     const waiting: (() => void)[] = [];
-    const { drain, dial, open } = await serve((request, response) => {
+    const { stop, dial, open } = await serve(60_000, (request, response) => {
       if (request.url === '/now') response.end('now');
       else waiting.push(() => response.end('late'));
     });
     const [kept, late] = [dial(''), dial(GET)];
     await until(() => open.size === 2 && waiting.length === 1);
-    const drained = drain(60_000);
+    const drained = stop();
     kept.write(GET.replace('/', '/now'));
     const [answer] = (await once(kept, 'data')) as [Buffer];
     expect(String(answer)).toContain('now');
@@ -93,14 +93,14 @@ describe('the end of all connections', () => {
 
   it('sends a completed response in full, and waits for its reader', async () => {
     let begun = 0;
-    const { drain, dial } = await serve((_request, response) => {
+    const { stop, dial } = await serve(60_000, (_request, response) => {
       begun += 1;
       response.end(LARGE);
     });
     const socket = dial(GET).pause();
     const closed = once(socket, 'close');
     await until(() => begun === 1);
-    const drained = drain(60_000);
+    const drained = stop();
     let bytes = 0;
     socket.on('data', (chunk: Buffer) => void (bytes += chunk.length)).resume();
     await Promise.all([drained, closed]);

@@ -8,8 +8,8 @@ export const CALLER_LEFT = 499;
 
 /** A request that has its response, or whose caller has left; also one that was refused before it was parsed. */
 export interface RequestEnded {
-  /** As the caller sent it; null when it could not be read. */
-  readonly method: string | null;
+  /** A method that HTTP defines; else `_OTHER`. */
+  readonly method: string;
   /** The template of its route; null without one. */
   readonly route: string | null;
   readonly status: number;

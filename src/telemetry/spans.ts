@@ -10,7 +10,6 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { CALLER_LEFT, type RequestEnded } from './activity.js';
-import { toKnownMethod } from './known-method.js';
 
 /** Maximum number of links, which is also the SDK's limit. */
 const MAX_LINKS = 128;
@@ -41,14 +40,13 @@ export function endRequestSpan(
   { method, route, status, cache, problem }: RequestEnded,
   refreshId?: string,
 ): void {
-  const knownMethod = toKnownMethod(method);
-  const verb = knownMethod === '_OTHER' ? 'HTTP' : knownMethod;
+  const verb = method === '_OTHER' ? 'HTTP' : method;
   const left = status === CALLER_LEFT;
   const failed = left || status >= 500;
   span.updateName(route === null ? verb : `${verb} ${route}`);
   // the SDK leaves out what is undefined
   span.setAttributes({
-    'http.request.method': knownMethod,
+    'http.request.method': method,
     'http.route': route ?? undefined,
     'http.response.status_code': left ? undefined : status,
     'error.type': problem?.code ?? toErrorType(status),

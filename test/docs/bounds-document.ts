@@ -10,7 +10,7 @@ type Row = readonly [bound: string, beyond: string, test: string];
 const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
   Callers: [
     [
-      'URL and header: {http/create-server MAX_HEADER_BYTES KB}; a part of the path: {http/create-http MAX_SEGMENT_LENGTH}; body: {http/guard MAX_BODY_BYTES KB}',
+      'URL and header: {http/http-limits MAX_HEADER_BYTES KB}; a part of the path: {http/create-http MAX_SEGMENT_LENGTH}; body: {http/guard MAX_BODY_BYTES KB}',
       '431, 414, 413 `request-too-large`',
       'test/http/odd-requests',
     ],

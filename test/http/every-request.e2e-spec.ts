@@ -6,7 +6,7 @@ import { rawCall, rawRequest } from '../support/raw-connection.js';
 import { control, start } from '../support/sandbox.js';
 import { until } from '../support/until.js';
 
-// the exact rules are tested in src/http: guard.spec.ts, cors.spec.ts, client-list.spec.ts and request-id.spec.ts
+// the exact rules are tested in src/http: guard.spec.ts and cors.spec.ts
 
 const LISTED = 'https://treasury.example';
 const PATH = '/api/v1/accounts';

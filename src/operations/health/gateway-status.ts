@@ -2,8 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { AccessTokenProvider } from '../../auth/access-token-provider.js';
 import { IdentityHolder } from '../../auth/identity-holder.js';
 import { BankDrift } from '../../bank/bank-drift.js';
-import { Shutdown } from '../../http/shutdown.js';
 import { ListenerCertificate } from '../../http/listener-certificate.js';
+import { UnderWay } from '../../http/under-way.js';
 import { SnapshotSource, type SharingStatus } from '../../snapshot/snapshot-source.js';
 import { SnapshotCache } from '../../cache/snapshot-cache.js';
 import { Clock } from '../../time/clock.js';
@@ -39,7 +39,7 @@ export interface GatewayFacts {
 export class GatewayStatus {
   constructor(
     private readonly clock: Clock,
-    private readonly shutdown: Shutdown,
+    private readonly underWay: UnderWay,
     @Inject(ListenerCertificate) private readonly listener: ListenerCertificate | null,
     private readonly identities: IdentityHolder,
     private readonly condition: BankCondition,
@@ -53,7 +53,7 @@ export class GatewayStatus {
     const { tokens, egress } = this.identities.current;
     return {
       at: this.clock.now().wall,
-      stopping: this.shutdown.stopping,
+      stopping: this.underWay.isStopping,
       certificate: this.identities.status(),
       token: tokens.status(),
       bank: {

@@ -13,7 +13,7 @@ import type { IdentityHolder } from '../../auth/identity-holder.js';
 import { snapshotOf } from '../../../test/support/sample-snapshots.js';
 import { createSnapshotCache } from '../../../test/support/snapshot-cache.js';
 import type { ReadSnapshot, RefreshRequest, SnapshotSource } from '../../snapshot/snapshot-source.js';
-import type { Shutdown } from '../../http/shutdown.js';
+import type { UnderWay } from '../../http/under-way.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { orAborted } from '../../time/deadline.js';
 import { healthyFacts } from '../../../test/support/sample-facts.js';
@@ -30,7 +30,7 @@ const DOWN = new GatewayError('bank-unreachable', 'down', { retryAfterMs: 1000 }
 /** Readiness over the real token and snapshot rules, with a scripted bank. */
 class Scene {
   readonly clock = new FakeClock();
-  readonly shutdown = { stopping: false };
+  readonly underWay = { isStopping: false };
   readonly counts = { tokens: 0, refreshes: 0 };
   unusable: string | null = null;
   copy: ReadSnapshot | null = null;
@@ -73,7 +73,7 @@ class Scene {
     const condition = new BankCondition(activity, identities, clock, log as unknown as Log, settings);
     this.status = new GatewayStatus(
       clock,
-      this.shutdown as Shutdown,
+      this.underWay as UnderWay,
       null,
       identities,
       condition,
@@ -243,7 +243,7 @@ describe('not ready is', () => {
   it('a process that stops, whatever is cached, which makes no call', async () => {
     const scene = new Scene();
     await scene.snapshots.get(ANY);
-    scene.shutdown.stopping = true;
+    scene.underWay.isStopping = true;
     const before = { ...scene.counts };
     scene.clock.advance(400_000);
     expect(await scene.check()).toBe(false);

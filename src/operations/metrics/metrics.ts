@@ -3,7 +3,6 @@ import { Counter, Histogram, Registry } from '@prometheus-io/client';
 import { Settings } from '../../config/settings.js';
 import { PROBLEM_CODES, PROBLEMS } from '../../errors/problem-table.js';
 import { Activity, type BankCallEnded, type RequestEnded } from '../../telemetry/activity.js';
-import { toKnownMethod } from '../../telemetry/known-method.js';
 import { Callers } from './callers.js';
 import { toRecentCall } from './recent-call.js';
 import { RecentHistory } from './recent-history.js';
@@ -120,7 +119,7 @@ export class Metrics {
   /** The one record of a request: metrics, callers and the last hour derive from it. */
   #onRequest(request: RequestEnded): void {
     const { method, route, status, ms, cache, problem } = request;
-    this.requestDurations.observe(toKnownMethod(method), route ?? 'unmatched', status, ms / 1000);
+    this.requestDurations.observe(method, route ?? 'unmatched', status, ms / 1000);
     const call = toRecentCall(request);
     this.callers.record(request, call);
     if (call) this.history.record(call);

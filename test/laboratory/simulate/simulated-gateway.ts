@@ -14,7 +14,7 @@ import { BankDrift } from '../../../src/bank/bank-drift.js';
 import { BankCondition } from '../../../src/operations/health/bank-condition.js';
 import { GatewayStatus } from '../../../src/operations/health/gateway-status.js';
 import { Readiness } from '../../../src/operations/health/readiness.js';
-import type { Shutdown } from '../../../src/http/shutdown.js';
+import type { UnderWay } from '../../../src/http/under-way.js';
 import { GatewayError } from '../../../src/errors/gateway-error.js';
 import { snapshotOf } from '../../support/sample-snapshots.js';
 import { CachedSnapshot } from '../../../src/cache/cached-snapshot.js';
@@ -80,7 +80,7 @@ export class SimulatedGateway {
     const drift = { found: [] } as unknown as BankDrift;
     this.status = new GatewayStatus(
       time,
-      { stopping: false } as Shutdown,
+      { isStopping: false } as UnderWay,
       null,
       identities,
       new BankCondition(activity, identities, time, { logger } as Log, settings),
