@@ -49,7 +49,7 @@ const bank = {
   BANK_PFX_FILE: optional(kinds.path, {
     meaning: 'The client certificate with its key, a PFX (PKCS#12) file.',
     example: '/run/secrets/client.pfx',
-    unset: 'required, unless `BANK_PFX_BASE64`, or `BANK_CERT_FILE` with `BANK_KEY_FILE`, is set',
+    unset: 'required, unless `BANK_PFX_BASE64` or `BANK_CERT_FILE` is set',
   }),
   BANK_PFX_BASE64: optional(kinds.secret(kinds.anyText('base64')), {
     meaning: 'The PFX as text, if no file can be mounted: the output of `base64 -w0 client.pfx`.',
@@ -63,7 +63,7 @@ const bank = {
     secret: true,
   }),
   BANK_CERT_FILE: optional(kinds.pemFile, {
-    meaning: 'The client certificate and its intermediates as PEM, instead of a PFX; for example from cert-manager.',
+    meaning: 'The client certificate and its intermediates as PEM, instead of a PFX.',
     example: '/run/secrets/client.pem',
   }),
   BANK_KEY_FILE: optional(kinds.pemFile, {
@@ -82,8 +82,7 @@ const bank = {
     unset: "Node's CA certificates",
   }),
   BANK_TLS_MAX_VERSION: withDefault(kinds.oneOf(['1.2', '1.3']), '1.3', {
-    meaning:
-      'Highest TLS version to the bank. Use `1.2` if the bank asks for the client certificate after the handshake.',
+    meaning: 'Highest TLS version: `1.2` if the bank asks for the client certificate after the handshake.',
     example: '1.2',
   }),
   BANK_SUPPORT: optional(kinds.shortText(120), {
@@ -91,7 +90,7 @@ const bank = {
     example: "'Service desk, +45 70 10 00 00'",
   }),
   BANK_STATUS_PAGE: optional(kinds.httpsPage, {
-    meaning: "The address of the bank's public status page. It is only shown, never called.",
+    meaning: "The bank's public status page. It is shown, never called.",
     example: 'https://status.bank.example',
   }),
 };
@@ -107,26 +106,27 @@ const calls = {
     meaning: 'Time limit for one whole call to the bank, body included.',
   }),
   BANK_MAX_CONCURRENT_REQUESTS: withDefault(kinds.wholeNumber(1, 100), '6', {
-    meaning: 'Calls to the bank at the same time. Lower it if the bank limits calls.',
+    meaning: 'Calls at the same time. Lower it if the bank limits calls.',
   }),
   BANK_PAGE_SIZE: withDefault(kinds.wholeNumber(1, 5000), '1000', {
     meaning: 'Accounts per call. The gateway asks for fewer when the bank rejects it.',
   }),
   BANK_MAX_RESPONSE_BYTES: withDefault(kinds.wholeNumber(1024, 1_073_741_824), '33554432', {
-    meaning: 'Larger responses of the bank, after decompression, are rejected.',
+    meaning: 'Larger responses, after decompression, are rejected.',
   }),
 };
 
 const egress = {
   EGRESS_PROXY_URL: withDefault(kinds.proxyAddress, 'direct', {
-    meaning: 'CONNECT proxy, `user:password@` allowed. `direct` uses none, even if `HTTPS_PROXY` is set.',
+    meaning:
+      'CONNECT proxy: `http://` or `https://`, `user:password@` allowed. `direct` uses none, even if `HTTPS_PROXY` is set.',
     example: 'http://proxy.example:3128',
     unset: 'the value of `HTTPS_PROXY`',
     inherits: ['https_proxy', 'HTTPS_PROXY'],
     secret: true,
   }),
   EGRESS_NO_PROXY: withDefault(kinds.anyText('hosts, separated by commas'), '', {
-    meaning: 'Hosts that are called without the proxy.',
+    meaning: 'Hosts, separated by commas, that are called without the proxy.',
     example: '.internal.example',
     unset: 'the value of `NO_PROXY`',
     inherits: ['no_proxy', 'NO_PROXY'],
@@ -137,29 +137,29 @@ const egress = {
     unset: "Node's CA certificates",
   }),
   EGRESS_LOCAL_ADDRESS: optional(kinds.ipAddress, {
-    meaning: "Source address of calls to the bank. If the machine has several, use the one on the bank's allowlist.",
+    meaning: 'Source address of calls, if the machine has several.',
     example: '192.0.2.10',
     unset: 'chosen by the system',
   }),
   EGRESS_PUBLIC_ADDRESS: optional(kinds.ipAddress, {
-    meaning: 'The address that the bank sees, for the status page and its report for the bank.',
+    meaning: 'The address that the bank sees, for the status page and its report.',
     example: '203.0.113.7',
-    unset: 'not shown: the gateway does not guess it',
+    unset: 'not shown',
   }),
 };
 
 const freshness = {
   SNAPSHOT_FRESH_MS: withDefault(kinds.wholeNumber(0, 86_400_000), '10000', {
-    meaning: 'A snapshot this young is served without asking the bank. Raise it for fewer calls to the bank.',
+    meaning: 'A snapshot this young is served without asking the bank. Raise it for fewer calls.',
   }),
   SNAPSHOT_SOFT_TIMEOUT_MS: withDefault(kinds.wholeNumber(0, 600_000), '1000', {
-    meaning: 'A refresh that takes longer continues, and its callers get the older snapshot, marked stale.',
+    meaning: 'A refresh that takes longer continues, and callers get the older snapshot, marked stale.',
   }),
   SNAPSHOT_MAX_AGE_MS: withDefault(kinds.wholeNumber(0, 86_400_000), '300000', {
-    meaning: 'Maximum age of the snapshot. Nothing older is served. Raise it if old data is better than an error.',
+    meaning: 'Nothing older is served. Raise it if old data is better than an error.',
   }),
   SNAPSHOT_READ_TIMEOUT_MS: withDefault(kinds.wholeNumber(1, 3_600_000), '60000', {
-    meaning: 'Time limit for one whole refresh, with all its pages and retries.',
+    meaning: 'Time limit for a refresh, with all pages and retries.',
   }),
   REQUEST_DEADLINE_MS: withDefault(kinds.wholeNumber(1, 600_000), '15000', {
     meaning: 'Time limit for a response. Lower it if callers or load balancers give up earlier.',
@@ -179,37 +179,36 @@ const sharing = {
     unset: "Node's CA certificates",
   }),
   REDIS_KEY_PREFIX: withDefault(kinds.shortText(100), 'accounts-gateway:', {
-    meaning: 'Prefix of all keys in Redis. Change it if several fleets use one Redis.',
+    meaning: 'Prefix of all keys in Redis, for several fleets in one Redis.',
   }),
   SNAPSHOT_FILE: optional(kinds.path, {
-    meaning: 'File that keeps the last good snapshot across restarts, encrypted. Not used with `REDIS_URL`.',
+    meaning: 'File that keeps the snapshot across restarts, encrypted. Not used with `REDIS_URL`.',
     example: '/var/lib/accounts-gateway/snapshot',
     unset: 'none: after a restart the bank is asked first',
   }),
   SNAPSHOT_KEY_FILE: optional(kinds.usableFile(readSnapshotKey).describe('path'), {
     meaning:
-      'Key that encrypts the stored snapshots: 32 bytes as base64 or hex. Set it if instances have different private keys, or copies must survive a new certificate.',
+      'Key of the stored copies: 32 bytes as base64 or hex. Set it if instances have different private keys, or copies must survive a new certificate.',
     example: '/run/secrets/snapshot-key',
-    unset: "derived from the client certificate's private key",
+    unset: 'derived from the private key',
   }),
 };
 
 const http = {
   HOST: withDefault(kinds.listenHost, '127.0.0.1', {
-    meaning:
-      'Address where the internal API listens. Beyond loopback, `ALLOWED_HOSTS` and `ALLOWED_CLIENTS` must be set.',
+    meaning: 'Where the internal API listens. Beyond loopback, `ALLOWED_HOSTS` and `ALLOWED_CLIENTS` are required.',
   }),
   PORT: withDefault(kinds.port, '3000', { meaning: 'Port of the internal API; 0 picks a free one.' }),
   ALLOWED_HOSTS: withDefault(kinds.hostNames, 'localhost,127.0.0.1,[::1]', {
-    meaning: 'Names that callers use for the gateway, in the header `Host`. Others are rejected.',
+    meaning: 'Names, without port, that callers send in `Host`. Others are rejected.',
     example: 'accounts.internal.example,localhost',
   }),
   ALLOWED_CLIENTS: withDefault(kinds.clients, 'loopback', {
-    meaning: 'Client addresses that may call. X-Forwarded-For is ignored. `private` includes loopback.',
+    meaning: 'Client addresses that may call: CIDRs, `loopback`, `private` (includes loopback) or `any`.',
     example: '10.1.0.0/16,loopback',
   }),
   TLS_CERT_FILE: optional(kinds.certificatesFile, {
-    meaning: 'Certificate of the internal API, which then speaks HTTPS. Needs `TLS_KEY_FILE`.',
+    meaning: 'PEM certificate of the internal API, which then speaks HTTPS. Needs `TLS_KEY_FILE`.',
     example: '/etc/accounts-gateway/server.pem',
     unset: 'none: plain HTTP',
   }),
@@ -218,41 +217,41 @@ const http = {
     example: '/etc/accounts-gateway/server-key.pem',
   }),
   CORS_ORIGINS: optional(kinds.origins, {
-    meaning: 'Origins of the web apps that may call the gateway from a browser.',
+    meaning: 'Origins, without a slash at the end, of web apps that may call from a browser.',
     example: 'https://treasury.example',
-    unset: 'none; with `--sandbox` any port of `http://localhost` and `http://127.0.0.1`',
+    unset: 'none; with `--sandbox` any port of localhost',
   }),
   MAX_CONNECTIONS: withDefault(kinds.wholeNumber(1, 1_000_000), '5000', {
-    meaning: 'Maximum number of open connections. Further ones are closed at once.',
+    meaning: 'Open connections. Further ones are closed at once.',
   }),
   MAX_REQUESTS_WAITING: withDefault(kinds.wholeNumber(1, 1_000_000), '2000', {
-    meaning: 'Maximum number of callers that wait for the bank. Further ones get `overloaded`.',
+    meaning: 'Callers that wait for the bank. Further ones get `overloaded`.',
   }),
 };
 
 const program = {
   SHUTDOWN_DELAY_MS: withDefault(kinds.wholeNumber(0, 600_000), '0', {
-    meaning: 'Time after SIGTERM in which the gateway is not ready but still serves, so that load balancers notice.',
+    meaning: 'Time after SIGTERM in which the gateway is not ready but still serves.',
     example: '5000',
   }),
   SHUTDOWN_GRACE_MS: withDefault(kinds.wholeNumber(0, 600_000), '10000', {
-    meaning: 'Time limit after that for requests in flight. Lower it if the supervisor kills the process earlier.',
+    meaning: 'Time limit after that for requests in flight.',
   }),
   ENVIRONMENT: optional(kinds.shortText(40), {
     meaning: 'Name of this installation on the pages, in `/health` and in `gateway.started`.',
     example: 'production',
   }),
   LOG_LEVEL: withDefault(kinds.oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']), 'info', {
-    meaning: 'The lowest level that is logged. `debug` has a line for each call to the bank.',
+    meaning: '`trace`, `debug` (a line for each call to the bank), `info`, `warn`, `error`, `fatal` or `silent`.',
   }),
 };
 
 const sandbox = {
   SANDBOX_HOST: withDefault(kinds.listenHost, '127.0.0.1', {
-    meaning: 'Address where the sandbox bank listens.',
+    meaning: 'Address where it listens.',
   }),
   SANDBOX_PORT: withDefault(kinds.port, '8443', {
-    meaning: 'Port of the sandbox bank; 0 picks a free one. With `serve --sandbox` the default is 0.',
+    meaning: 'Its port; 0 picks a free one. With `serve --sandbox` the default is 0.',
   }),
   SANDBOX_AUTH_PORT: optional(kinds.port, {
     meaning: 'A second port makes the token service a separate host.',
@@ -260,13 +259,13 @@ const sandbox = {
     unset: 'the value of `SANDBOX_PORT`',
   }),
   SANDBOX_CONTROL_PORT: withDefault(kinds.port, '8444', {
-    meaning: 'Port of its switches, plain HTTP, on `SANDBOX_HOST`. With `serve --sandbox` the default is 0.',
+    meaning: 'Port of its switches, plain HTTP. With `serve --sandbox` the default is 0.',
   }),
   SANDBOX_NAMES: withDefault(kinds.names, 'localhost,127.0.0.1', {
-    meaning: 'Names in the server certificate of the sandbox bank; `SANDBOX_HOST` is added.',
+    meaning: 'Names in its server certificate; `SANDBOX_HOST` is added.',
   }),
   SANDBOX_DIRECTORY: withDefault(kinds.path, '.sandbox', {
-    meaning: 'Directory for its CA, client PFX, passcode, user name and password (mode 700).',
+    meaning: 'Directory for its CA, PFX, passcode, user name and password.',
   }),
   SANDBOX_ACCOUNTS: withDefault(kinds.wholeNumber(0, 200_000), '120', { meaning: 'Number of accounts.' }),
   SANDBOX_SEED: withDefault(kinds.wholeNumber(0, 2_147_483_647), '1', {
@@ -280,7 +279,7 @@ const sandbox = {
     example: '200',
   }),
   SANDBOX_ALLOWED_IPS: withDefault(kinds.cidrs, '127.0.0.1,::1', {
-    meaning: 'Addresses that may call the sandbox bank.',
+    meaning: 'Addresses and CIDRs that may call it.',
   }),
 };
 

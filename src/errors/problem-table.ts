@@ -133,7 +133,7 @@ export const PROBLEMS = {
     status: 502,
     owner: 'operator',
     title: 'The bank rejected the user name or password',
-    when: 'The token endpoint returned 400 or 401. Some banks also return these for an address that is not on their allowlist.',
+    when: 'The token endpoint returned 400 or 401: some banks do that too for an address that is not on their allowlist.',
     steps: [
       'Put the right BANK_USERNAME and BANK_PASSWORD in place. If they are right, ask the bank whether the M2M user is active and our address is on its allowlist.',
       'Compare them, or the files of `BANK_USERNAME_FILE` and `BANK_PASSWORD_FILE`, with what the bank gave you.',
@@ -149,7 +149,7 @@ export const PROBLEMS = {
     status: 502,
     owner: 'operator',
     title: 'The bank rejected our client certificate',
-    when: 'The bank ended the TLS connection because of our certificate, or sent a page that says so. Or, having never answered this certificate, it closed two connections in a row after a full handshake over TLS 1.3.',
+    when: 'The bank ended the TLS connection because of our certificate, sent a page that says so, or, having never answered this certificate, closed two connections after a full handshake over TLS 1.3.',
     steps: [
       'Ask the bank why it rejects our certificate. It needs the thumbprint, and can check its registration, revocation and the allowlist.',
       DOCTOR,
@@ -248,7 +248,7 @@ export const PROBLEMS = {
     status: 503,
     owner: 'network',
     title: 'The bank cannot be reached',
-    when: 'DNS does not know the name, there is no route, or a connection was refused, closed without an answer, or too slow. `detail` names the step: DNS, TCP or TLS. Or the egress proxy could not reach the bank (502, 503, 504).',
+    when: 'No DNS, no route, or a connection that was refused, closed without an answer, or too slow. `detail` names the step: DNS, TCP or TLS. Or the egress proxy could not reach the bank (502, 503, 504).',
     steps: [
       'Report it to the network team. They can check DNS, firewall and route to the host and port of BANK_BASE_URL and BANK_AUTH_URL.',
       DOCTOR,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { coded, read, ROOT, rowsUnder } from '../support/documents.js';
+import { itemsOf, read, ROOT, under } from '../support/documents.js';
 import { settingErrors } from './setting-errors.js';
 
 type Files = Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ const files: Files = Object.fromEntries(
     .map((path) => [path, read(join(directory, path))]),
 );
 const user = /^USER (.+)$/m.exec(read('Dockerfile'))?.[1];
-const routes = new Set(rowsUnder(read('docs/api.md'), 'path', 'response').flatMap(([path]) => coded(path)));
+const routes = new Set(itemsOf(under(read('docs/api.md'), 'Routes')).flatMap(({ names }) => names));
 
 /** Where the manifests do not match the program and its image. check-manifests.ts validates their form. */
 function misfits(all: Files): string[] {

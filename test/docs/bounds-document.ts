@@ -1,5 +1,4 @@
 import { brokenReferences, read } from '../support/documents.js';
-import { toTable } from './to-table.js';
 
 type Row = readonly [bound: string, beyond: string, test: string];
 
@@ -198,16 +197,16 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
-/** The tables of docs/bounds.md, one for each source. @throws Error for a bound whose test does not exist */
-export function boundsTables(): string {
+/** The bounds of docs/bounds.md, by their source. @throws Error for a bound whose test does not exist */
+export function boundsLists(): string {
   return Object.entries(BOUNDS)
     .map(([source, rows]) => {
-      const cells = rows.map(([bound, beyond, test]) => {
+      const lines = rows.map(([bound, beyond, test]) => {
         const [missing] = brokenReferences('', test);
         if (missing !== undefined) throw new Error(`${bound}: there is no ${missing}`);
-        return [fill(bound), fill(beyond)];
+        return `- ${fill(bound)} (${fill(beyond)})\n`;
       });
-      return `## ${source}\n\n${toTable(['at most', 'beyond it'], cells)}`;
+      return `## ${source}\n\n${lines.join('')}`;
     })
     .join('\n');
 }

@@ -11,12 +11,14 @@ import {
   coded,
   commentsIn,
   documentPaths,
+  itemsOf,
   read,
   readDocument,
   ROOT,
   rowsUnder,
   settingsIn,
   sourcePaths,
+  under,
 } from '../support/documents.js';
 
 const { scripts, dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<
@@ -72,7 +74,9 @@ describe('documents', () => {
 
   it('docs/dependencies.md gives a reason for each package, and for no other', () => {
     const text = readDocument('docs/dependencies.md');
-    const named = [...text.matchAll(/^- ((?:`[^`]+`(?:, )?)+): \S/gm)].flatMap(([, names]) => coded(names));
+    const named = itemsOf(text)
+      .filter(({ rest }) => /^: \S/.test(rest))
+      .flatMap(({ names }) => names);
     expect(named.toSorted()).toEqual(Object.keys({ ...dependencies, ...devDependencies }).toSorted());
   });
 
@@ -106,7 +110,7 @@ function loggedEvents(): string[] {
 
 describe('the events that the program logs', () => {
   it('are those in docs/logs.md, each once', () => {
-    const rows = rowsUnder(readDocument('docs/logs.md'), 'event', 'level', 'meaning');
-    expect(rows.flatMap(([event]) => coded(event)).toSorted()).toEqual(loggedEvents());
+    const documented = itemsOf(under(readDocument('docs/logs.md'), 'Events')).flatMap(({ names }) => names);
+    expect(documented.toSorted()).toEqual(loggedEvents());
   });
 });

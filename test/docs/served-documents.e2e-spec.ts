@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Clock } from '../../src/time/clock.js';
 import type { Answer } from '../support/call.js';
 import { temporaryDirectory } from '../support/closing.js';
-import { coded, documentPaths, readDocument, rowsUnder } from '../support/documents.js';
+import { coded, documentPaths, itemsOf, readDocument, under } from '../support/documents.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { start } from '../support/sandbox.js';
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
   ({ paths } = (await gateway.get('/openapi.json')).json as { paths: typeof paths });
 });
 
-const routes = rowsUnder(api, 'path', 'response').flatMap(([path]) => coded(path));
+const routes = itemsOf(under(api, 'Routes')).flatMap(({ names }) => names);
 
 describe('the routes in docs/api.md', () => {
   it('include all of the OpenAPI document', () => {
@@ -46,7 +46,7 @@ describe('the routes in docs/api.md', () => {
 });
 
 describe('the parameters in docs/api.md', () => {
-  const rows = new Map(rowsUnder(api, 'parameter', 'value').map(([name, value = '']) => [coded(name).join(), value]));
+  const rows = new Map(itemsOf(under(api, 'Query')).map(({ names, rest }) => [names.join(), rest.replace(/^: /, '')]));
   const known = (path: string) =>
     new Map((paths[path]?.get.parameters ?? []).filter((each) => each.in === 'query').map((each) => [each.name, each]));
   const list = () => known('/api/v1/accounts');
@@ -78,7 +78,7 @@ describe('the parameters in docs/api.md', () => {
 describe('an account in docs/api.md', () => {
   it('has the fields of a response, in their order', async () => {
     const { json } = await gateway.get('/api/v1/accounts?pageSize=1');
-    const documented = rowsUnder(api, 'field').flatMap(([field]) => coded(field));
+    const documented = itemsOf(under(api, 'Account')).flatMap(({ names }) => names);
     expect(documented).toEqual(Object.keys(json.accounts[0] as object));
   });
 

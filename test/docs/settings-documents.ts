@@ -1,7 +1,6 @@
 import { fileExample } from '../../src/config/settings-error.js';
 import { describeSetting, GROUPS, type SettingName } from '../../src/config/settings-schema.js';
 import { read } from '../support/documents.js';
-import { toTable } from './to-table.js';
 
 const PAGE = 'docs/settings.md';
 type Group = keyof typeof GROUPS;
@@ -22,27 +21,24 @@ const FILL_IN = new Set<string>([
 
 const namesOf = (group: Group) => Object.keys(GROUPS[group]) as SettingName[];
 
-/** The tables of docs/settings.md and the settings of config/*.env.example, from src/config/settings-schema.ts: files by path. */
+/** The lists of docs/settings.md and the settings of config/*.env.example, from src/config/settings-schema.ts: files by path. */
 export function settingsDocuments(): ReadonlyMap<string, string> {
   const examples = Object.entries(EXAMPLES).map(([path, groups]) => [path, toExample(read(path), groups)] as const);
   return new Map([[PAGE, toPage(read(PAGE))], ...examples]);
 }
 
-/** The page with new tables between its two comments. */
+/** The page with new lists between its two comments. The allowed values are in the examples and in each error. */
 function toPage(page: string): string {
-  const tables = ALL.map((group) => {
-    const rows = namesOf(group).map((name) => {
-      const { secret, default: text, required, unset, allowed, meaning } = describeSetting(name);
-      return [
-        secret ? `\`${name}\`, \`_FILE\`` : `\`${name}\``,
-        text === undefined ? (unset ?? (required ? 'required' : 'none')) : `\`${text}\``,
-        allowed,
-        meaning,
-      ];
+  const lists = ALL.map((group) => {
+    const lines = namesOf(group).map((name) => {
+      const { secret, default: text, required, unset, meaning } = describeSetting(name);
+      const names = secret ? `\`${name}\`, \`_FILE\`` : `\`${name}\``;
+      const without = text === undefined ? (unset ?? (required ? 'required' : 'none')) : `\`${text}\``;
+      return `- ${names} (${without}): ${meaning}\n`;
     });
-    return `### ${group}\n\n${toTable(['variable', 'default', 'allowed', 'meaning'], rows)}`;
+    return `### ${group}\n\n${lines.join('')}`;
   });
-  return page.replace(/(?<=<!-- settings -->\n)[\s\S]*(?=<!-- \/settings -->)/, () => `\n${tables.join('\n')}\n`);
+  return page.replace(/(?<=<!-- settings -->\n)[\s\S]*(?=<!-- \/settings -->)/, () => `\n${lists.join('\n')}\n`);
 }
 
 /** An example of `.env`: its first comment, then every setting of these groups with its comment. */
@@ -61,7 +57,7 @@ function toComment(name: SettingName): string[] {
   return [`# ${meaning}`, `# Allowed: ${allowed}.${without}`].map((line) => line.replaceAll('`', ''));
 }
 
-/** The effect of leaving a setting out, which in the tables stands in the column of the default. */
+/** The effect of leaving a setting out, which in the lists is in brackets. */
 function toSentence(unset: string | undefined): string {
   if (unset === undefined) return 'Optional.';
   if (unset.startsWith('required')) return `R${unset.slice(1)}.`;

@@ -5,18 +5,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { parse, stringify } from 'yaml';
-import { ALL_CODES, PROBLEMS } from '../../src/errors/problem-table.js';
+import { ALL_CODES, OWNERS, PROBLEMS } from '../../src/errors/problem-table.js';
 import prepare from '../support/build-sources.js';
 import { read, ROOT } from '../support/documents.js';
-import { boundsTables } from './bounds-document.js';
+import { boundsLists } from './bounds-document.js';
 import { settingsDocuments } from './settings-documents.js';
-import { toTable } from './to-table.js';
 
 interface AlertRule {
   readonly alert?: string;
   readonly labels: { readonly severity: string };
   readonly annotations: { readonly runbook_url: string };
 }
+
+/** When somebody must act on an alert. */
+const HOW_SOON: Readonly<Record<string, string>> = {
+  critical: 'at any hour',
+  warning: 'the same day',
+  info: 'the same week',
+};
 
 const GENERATED = 'client/src/generated';
 
@@ -26,9 +32,9 @@ if (!process.argv.includes('--check')) {
 prepare();
 const documents = new Map<string, string>([
   ...settingsDocuments(),
-  ['docs/bounds.md', between('docs/bounds.md', 'bounds', boundsTables())],
-  ['docs/errors.md', between('docs/errors.md', 'codes', problemTable())],
-  ['docs/troubleshooting.md', between('docs/troubleshooting.md', 'alerts', alertTable())],
+  ['docs/bounds.md', between('docs/bounds.md', 'bounds', boundsLists())],
+  ['docs/errors.md', between('docs/errors.md', 'codes', problemList())],
+  ['docs/troubleshooting.md', between('docs/troubleshooting.md', 'alerts', alertList())],
   ['config/kubernetes/prometheus-rule.yaml', prometheusRule()],
   ...(await fromOpenApi()),
 ]);
@@ -54,16 +60,21 @@ async function pretty(path: string, text: string): Promise<string> {
   return format(text, { ...(await resolveConfig(join(ROOT, path))), filepath: path });
 }
 
-function problemTable(): string {
-  const rows = ALL_CODES.map((code) => {
-    const { status, owner, when } = PROBLEMS[code];
-    return [`\`${code}\``, String(status ?? '–'), owner, when];
+/** The codes of each owner. */
+function problemList(): string {
+  const sections = OWNERS.map((owner) => {
+    const codes = ALL_CODES.filter((code) => PROBLEMS[code].owner === owner);
+    const lines = codes.map((code) => {
+      const { status, when } = PROBLEMS[code];
+      return `- \`${code}\`${status === null ? '' : ` (${status})`}: ${when}\n`;
+    });
+    return `### The ${owner} must act\n\n${lines.join('')}`;
   });
-  return toTable(['code', 'status', 'owner', 'when'], rows);
+  return sections.join('\n');
 }
 
 /** The alerts of each severity, with links to their headings. */
-function alertTable(): string {
+function alertList(): string {
   const { groups } = parse(read('config/prometheus/alerts.yml')) as { groups: { rules: AlertRule[] }[] };
   const alerts = groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined);
   const rows = [...Map.groupBy(alerts, ({ labels }) => labels.severity)].map(([severity, ofThese]) => {
@@ -71,9 +82,9 @@ function alertTable(): string {
       ({ alert, annotations }) =>
         `[${alert?.replace('AccountsGateway', '')}](#${annotations.runbook_url.split('#')[1]})`,
     );
-    return [severity, links.join(' · ')];
+    return `- **${severity}**, ${HOW_SOON[severity]}: ${links.join(', ')}\n`;
   });
-  return toTable(['severity', 'alerts'], rows);
+  return rows.join('');
 }
 
 /** The alert rules for the Prometheus operator. */

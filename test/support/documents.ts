@@ -31,6 +31,20 @@ export function rowsUnder(document: string, ...header: string[]): Row[] {
   return found.flatMap(([, , ...rows]) => rows);
 }
 
+/** The list items that begin with names in backticks: these names, and the rest. */
+export const itemsOf = (document: string): { readonly names: readonly string[]; readonly rest: string }[] =>
+  [...document.matchAll(/^- ((?:`[^`]+`(?:,\s+)?)+)(.*(?:\n {2}.*)*)/gm)].map(([, names, rest = '']) => ({
+    names: coded(names),
+    rest,
+  }));
+
+/** The part of a document under a heading, up to the next of any level. @throws Error without such a heading */
+export function under(document: string, heading: string): string {
+  const [, found] = document.split(new RegExp(`^#+ ${heading}$`, 'm'));
+  if (found === undefined) throw new Error(`no heading ${heading}`);
+  return found.split(/^#+ /m)[0] ?? '';
+}
+
 /** The texts between backticks in a cell. */
 export const coded = (cell: string | undefined): string[] =>
   [...(cell ?? '').matchAll(/`([^`]+)`/g)].map(([, text]) => text ?? '');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { temporaryDirectory } from '../support/closing.js';
-import { coded, read, readDocument, ROOT, rowsUnder } from '../support/documents.js';
+import { itemsOf, read, readDocument, ROOT, under } from '../support/documents.js';
 import { startGateway } from '../support/gateway.js';
 import { rawCall, rawRequest } from '../support/raw-connection.js';
 import { start } from '../support/sandbox.js';
@@ -86,8 +86,9 @@ describe('alert rules and dashboard', () => {
     });
 
     it('are those of docs/logs.md, with their type', () => {
-      const reported = (document: string) =>
-        rowsUnder(document, 'metric', 'type').map(([name, type]) => `${coded(name).join()} ${type}`);
+      const documented = itemsOf(under(readDocument('docs/logs.md'), 'Metrics')).map(
+        ({ names, rest }) => `${names.join()} ${/^ \((\w+)\): \S/.exec(rest)?.[1]}`,
+      );
       const ours = [...seen.text.matchAll(/^# TYPE ((?:accounts_gateway|http)_\S+ \S+)$/gm)].map(
         ([, family]) => family,
       );
@@ -96,8 +97,7 @@ describe('alert rules and dashboard', () => {
         'accounts_gateway_sharing_up gauge',
         'accounts_gateway_shared_snapshots_total counter',
       ];
-      const document = readDocument('docs/logs.md');
-      expect(reported(document).toSorted()).toEqual(expected.toSorted());
+      expect(documented.toSorted()).toEqual(expected.toSorted());
     });
   });
 

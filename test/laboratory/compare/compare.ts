@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { toTable } from '../../docs/to-table.js';
+import { toTable } from '../to-table.js';
 import { closeAll, temporaryDirectory } from '../../support/closing.js';
 import { ROOT } from '../../support/documents.js';
 import { readClient } from './read-client.js';

@@ -1,4 +1,4 @@
-import { toTable } from '../../docs/to-table.js';
+import { toTable } from '../to-table.js';
 import type { Month } from './play-month.js';
 
 /** The month in numbers, as in the README. */
