@@ -46,6 +46,11 @@ describe('an account of the bank', () => {
     expect(account.balances).toHaveLength(1);
     expect(account.accountIdentifiers).toEqual([]);
   });
+
+  it('has a whole number in a list of texts as its digits', async () => {
+    expect(read({ ibans: [12_345] }).ibans).toEqual(['12345']);
+    expect(await detailOf({ ibans: ['DE1', 2 ** 53] })).toContain('ibans[1] is not a string');
+  });
 });
 
 describe('an account that cannot be read is rejected with the path, not the value', () => {

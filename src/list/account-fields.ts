@@ -13,9 +13,10 @@ type Row = Readonly<Record<string, unknown>>;
 class FieldInvalid extends Error {
   path = '';
 
-  /** Prepends a segment to the path. */
-  in(part: string): this {
-    this.path = part + (this.path === '' || this.path.startsWith('[') ? '' : '.') + this.path;
+  /** Prepends a name or an index to the path. */
+  in(part: string | number): this {
+    const separator = this.path === '' || this.path.startsWith('[') ? '' : '.';
+    this.path = (typeof part === 'number' ? `[${part}]` : part) + separator + this.path;
     return this;
   }
 }
@@ -27,7 +28,7 @@ const MAX_CURRENCY = 10;
 const MAX_ENTRIES = 100;
 const MAX_DIGITS = 400;
 
-/** The parser has turned numbers into strings of their digits. Null, missing and "" become null. */
+/** Numbers that have a name are strings of their digits already. Null, missing and "" become null. */
 const textUpTo =
   (max: number): Field<string | null> =>
   (value) => {
@@ -36,7 +37,7 @@ const textUpTo =
       return value === '' ? null : value;
     }
     if (value === null || value === undefined) return null;
-    if (typeof value === 'boolean') return String(value);
+    if (typeof value === 'boolean' || Number.isSafeInteger(value)) return String(value);
     throw new FieldInvalid('is not a string');
   };
 
@@ -63,7 +64,7 @@ const listOf =
   <T>(entry: Field<T>): Field<readonly NonNullable<T>[]> =>
   (value) =>
     entriesOf(value)
-      .map((each, index) => readAt(`[${index}]`, entry, each))
+      .map((each, index) => readAt(index, entry, each))
       .filter((each) => each !== null && each !== undefined);
 
 function objectOf<F extends Fields>(fields: F): Field<Read<F> | null> {
@@ -131,7 +132,7 @@ export function readBankAccount(row: Row, path: string): BankAccount {
   }
 }
 
-function readAt<T>(part: string, field: Field<T>, value: unknown): T {
+function readAt<T>(part: string | number, field: Field<T>, value: unknown): T {
   try {
     return field(value);
   } catch (error) {

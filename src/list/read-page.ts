@@ -1,7 +1,6 @@
 import { GatewayError } from '../errors/gateway-error.js';
 import { readBankAccount, type BankAccount } from './account-fields.js';
 import { findDrift, type PageFields } from './find-drift.js';
-import { quoteNumbers, TooManyValues } from './quote-numbers.js';
 
 /** The facts of one page that paging needs. */
 export interface PageFacts {
@@ -37,7 +36,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /**
  * The rows of a page (docs/bank.md#envelope-and-paging): the array is `result`, else the only property that is an array of
  * objects, else the document itself. `result: null` is no rows on a later page, and invalid on the first. The rows are not
- * checked yet; their numbers are texts of their digits. `path` is the path of the array, "" for a bare one.
+ * checked yet; their numbers are strings of their digits. `path` is the path of the array, "" for a bare one.
  * @throws GatewayError as `readPage`
  */
 export function readRows(body: Uint8Array, pageNumber: number) {
@@ -56,12 +55,38 @@ export function readRows(body: Uint8Array, pageNumber: number) {
 }
 
 function parse(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(utf8.decode(quoteNumbers(body)));
-  } catch (error) {
-    const problem = error instanceof TooManyValues ? 'has too many JSON values for its length' : 'is not JSON';
-    throw new GatewayError('bank-response-invalid', `The account list ${problem}.`);
+  if (hasTooManyValues(body)) {
+    throw new GatewayError('bank-response-invalid', 'The account list has too many JSON values for its length.');
   }
+  try {
+    return JSON.parse(quoteNumbers(utf8.decode(body)));
+  } catch {
+    throw new GatewayError('bank-response-invalid', 'The account list is not JSON.');
+  }
+}
+
+/** A number after its name. In JSON, a quote, a word and another quote are a whole string, never a part of one. */
+const NAMED_NUMBER = /("\w+"\s*:\s*)(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?=\s*[,}])/g;
+
+/**
+ * The same JSON with each number that has a name as a string of its digits, because JSON.parse would lose some of them (19435.50, 20
+ * digits). What is no JSON stays none. A reviver that reads `context.source` takes several times as long.
+ */
+export const quoteNumbers = (json: string): string => json.replace(NAMED_NUMBER, '$1"$2"');
+
+/** Pages of this many bytes may have any number of values. */
+const MAX_UNCOUNTED_BYTES = 1_048_576;
+/** A value with its name is longer than this in any account; `[[],[],…]` would take a hundred times its length in memory. */
+const MIN_BYTES_PER_VALUE = 8;
+
+function hasTooManyValues(body: Uint8Array): boolean {
+  if (body.length <= MAX_UNCOUNTED_BYTES) return false;
+  let values = 0;
+  for (const byte of body) {
+    // a comma, [ or {: another value
+    if (byte === 0x2c || byte === 0x5b || byte === 0x7b) values += 1;
+  }
+  return values > body.length / MIN_BYTES_PER_VALUE;
 }
 
 function findList(json: Row): { name: string; list: unknown } {
