@@ -96,7 +96,8 @@ export class FakeBank {
     this.#refreshes += 1;
     const accounts =
       this.#scene === 'empty' ? [] : this.#scene === 'moving' ? this.accounts.map(this.#move) : this.accounts;
-    const list = new AccountList(new Map(accounts.map((account) => [account.id, account])));
+    const list = new AccountList();
+    for (const account of accounts) list.add(account);
     return { list, wall: this.clock.wall - agoMs, monotonic: this.clock.monotonic - agoMs };
   }
 

@@ -1,7 +1,13 @@
+import { GatewayError } from '../errors/gateway-error.js';
 import type { Account } from './account.js';
 import { createMatch, type Filters } from './match.js';
 import { SearchTexts } from './search-texts.js';
 import { sortAccounts, type Sort } from './sort.js';
+
+/** The bounds of one list (docs/bounds.md#the-bank). */
+const MAX_ACCOUNTS = 200_000;
+/** Of accounts and balances together. */
+const MAX_CURRENCIES = 500;
 
 /** Which accounts, and in which order. */
 export interface Selection {
@@ -9,17 +15,25 @@ export interface Selection {
   readonly sort: Sort;
 }
 
-/** The accounts of one refresh as plain objects, never changed. Knows no thread, no HTTP and no clock. */
+/** The accounts of one refresh as plain objects: all are added, then queries are answered. Knows no thread, no HTTP and no clock. */
 export class AccountList {
-  readonly #byId: ReadonlyMap<string, Account>;
+  readonly #byId = new Map<string, Account>();
+  readonly #currencies = new Set<string>();
   /** The sort orders that were asked for, each sorted once. */
   readonly #orders = new Map<Sort, readonly Account[]>();
   readonly #searchTexts = new SearchTexts();
 
-  /** Sorts the accounts by name. @param byId each account under its id */
-  constructor(byId: ReadonlyMap<string, Account>) {
-    this.#byId = byId;
-    this.#orders.set('name', sortAccounts([...byId.values()], 'name'));
+  /**
+   * Adds an account, in place of an earlier one with the same id. Returns true if there was none.
+   * @throws GatewayError bank-response-invalid
+   */
+  add(account: Account): boolean {
+    this.#addCurrency(account.currency, 'currency');
+    for (const { currency } of account.balances) this.#addCurrency(currency, 'balances[].currency');
+    const isNew = !this.#byId.has(account.id);
+    this.#byId.set(account.id, account);
+    assertAtMost(MAX_ACCOUNTS, this.#byId.size, 'accountId');
+    return isNew;
   }
 
   get size(): number {
@@ -33,7 +47,7 @@ export class AccountList {
   inOrder(sort: Sort): readonly Account[] {
     const known = this.#orders.get(sort);
     if (known) return known;
-    const order = sortAccounts(this.inOrder('name'), sort);
+    const order = sortAccounts(this.#byId.values(), sort);
     this.#orders.set(sort, order);
     return order;
   }
@@ -50,4 +64,16 @@ export class AccountList {
     }
     return found;
   }
+
+  #addCurrency(currency: string | null, path: string): void {
+    if (currency === null) return;
+    this.#currencies.add(currency);
+    assertAtMost(MAX_CURRENCIES, this.#currencies.size, path);
+  }
+}
+
+function assertAtMost(bound: number, count: number, path: string): void {
+  if (count <= bound) return;
+  const detail = `In the account list, ${path} has more than ${bound} different values.`;
+  throw new GatewayError('bank-response-invalid', detail);
 }

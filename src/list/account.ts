@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import type { BankAccount, BankBalance } from './account-fields.js';
 import type { accountSchema, balanceSchema } from './account-schema.js';
 import { addDecimals } from './decimal.js';
-import { SharedTexts } from './shared-texts.js';
 
 export type Account = z.infer<typeof accountSchema>;
 export type Balance = z.infer<typeof balanceSchema>;
@@ -61,4 +60,21 @@ function ibanOf({ ibans, accountIdentifiers }: BankAccount): string | null {
 
 function isIban(identifier: string): boolean {
   return isValidIBAN(identifier.replaceAll(' ', '').toUpperCase());
+}
+
+/** More different texts are not shared: then they are not what many accounts have in common. */
+const MAX_TEXTS = 50_000;
+
+/** Texts that many accounts have in common, such as their owner's name, each kept once: a quarter of the memory of a long list. */
+export class SharedTexts {
+  readonly #texts = new Map<string, string>();
+
+  /** The same text, in the copy that is kept. */
+  share<T extends string | null>(text: T): T | string {
+    if (text === null) return text;
+    const kept = this.#texts.get(text);
+    if (kept !== undefined) return kept;
+    if (this.#texts.size < MAX_TEXTS) this.#texts.set(text, text);
+    return text;
+  }
 }

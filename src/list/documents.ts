@@ -68,7 +68,8 @@ function* toJson(properties: object): Generator<string, void> {
   }
 }
 
-function* toJsonList(entries: readonly unknown[]): Generator<string, void> {
+/** A JSON array, each entry a part. */
+export function* toJsonList(entries: readonly unknown[]): Generator<string, void> {
   yield '[';
   for (const [index, entry] of entries.entries()) yield `${index === 0 ? '' : ','}${JSON.stringify(entry)}`;
   yield ']';

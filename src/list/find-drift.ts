@@ -22,70 +22,69 @@ export interface PageFields {
 /** Maximum number of findings on one page. */
 const MAX_DRIFT = 200;
 
-/** The known words of each field that is an open list. */
-const WORDS = new Map<string, readonly unknown[]>([
-  ['status', ['Active', 'Closed']],
-  ['protectionType', ['None', 'ClientMoney', 'SafeGuarded']],
-  ['type', ['CurrentBalance']],
-]);
-/** The known fields of the entries of each list of objects. */
-const ENTRY_FIELDS = new Map<string, Fields>([
-  ['balances', BALANCE_FIELDS],
-  ['accountIdentifiers', IDENTIFIER_FIELDS],
-]);
-
-/** Every object of an account whose fields we know, with the path before its fields. */
-const LEVELS: readonly (readonly [path: string, fields: Fields])[] = [
-  ['', ACCOUNT_FIELDS],
-  ...[...ENTRY_FIELDS].map(([key, fields]) => [`${key}[].`, fields] as const),
-];
-
-const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,39}$/;
-const WORD = /^[A-Za-z]{1,40}$/;
-
 type Row = Readonly<Record<string, unknown>>;
+
+/** A known field; for an open list its known words, for a list of objects the fields of these. */
+interface KnownField {
+  readonly path: string;
+  readonly words: readonly unknown[] | undefined;
+  readonly entries: Level | undefined;
+}
+
+type Level = ReadonlyMap<string, KnownField>;
+
+/** Empty ones are no unknown words. */
+const WORDS: Readonly<Record<string, readonly unknown[]>> = {
+  status: ['Active', 'Closed', '', null],
+  protectionType: ['None', 'ClientMoney', 'SafeGuarded', '', null],
+  'balances[].type': ['CurrentBalance', '', null],
+};
+
+const ACCOUNT = toLevel('', ACCOUNT_FIELDS, {
+  balances: toLevel('balances[].', BALANCE_FIELDS),
+  accountIdentifiers: toLevel('accountIdentifiers[].', IDENTIFIER_FIELDS),
+});
+
+function toLevel(prefix: string, fields: Fields, entries: Readonly<Record<string, Level>> = {}): Level {
+  const paths = Object.keys(fields).map((key) => [key, prefix + key] as const);
+  return new Map(paths.map(([key, path]) => [key, { path, words: WORDS[path], entries: entries[key] }]));
+}
 
 /** Compares the accounts of a page, their balances and identifiers with the fields that we know. */
 export function findDrift(accounts: readonly Row[]): PageFields {
-  const found = { drift: new Map<string, Drift>(), known: new Map<Fields, Set<string>>() };
-  for (const account of accounts) checkFields(account, ACCOUNT_FIELDS, '', found);
-  const known = LEVELS.flatMap(([path, fields]) => [...(found.known.get(fields) ?? [])].map((key) => path + key));
-  return { drift: [...found.drift.values()], known };
-}
-
-interface Found {
-  readonly drift: Map<string, Drift>;
-  readonly known: Map<Fields, Set<string>>;
-}
-
-function checkFields(row: Row, fields: Fields, path: string, found: Found): void {
-  const note = (drift: Drift) => {
-    if (found.drift.size < MAX_DRIFT) found.drift.set(keyOf(drift), drift);
+  const drift = new Map<string, Drift>();
+  const known = new Set<string>();
+  const note = (found: Drift) => {
+    if (drift.size < MAX_DRIFT) drift.set(keyOf(found), found);
   };
-  const known = found.known.get(fields) ?? new Set<string>();
-  found.known.set(fields, known);
-  for (const key in row) {
-    if (!Object.hasOwn(fields, key)) {
-      note({ path: path + toShownKey(key) });
-      continue;
+  const check = (row: Row, fields: Level, prefix: string) => {
+    for (const key in row) {
+      const field = fields.get(key);
+      if (!field) {
+        note({ path: prefix + toShownKey(key) });
+        continue;
+      }
+      known.add(field.path);
+      const value = row[key];
+      if (field.words && !field.words.includes(value)) note({ path: field.path, ...toShownWord(value) });
+      if (!field.entries || !Array.isArray(value)) continue;
+      for (const entry of value as unknown[]) {
+        if (typeof entry === 'object' && entry !== null) check(entry as Row, field.entries, `${field.path}[].`);
+      }
     }
-    known.add(key);
-    const value = row[key];
-    const words = WORDS.get(key);
-    if (words && value !== null && value !== '' && !words.includes(value)) {
-      note(typeof value === 'string' && WORD.test(value) ? { path: path + key, value } : { path: path + key });
-    }
-    const entryFields = ENTRY_FIELDS.get(key);
-    if (!entryFields || !Array.isArray(value)) continue;
-    for (const entry of value as unknown[]) {
-      if (typeof entry === 'object' && entry !== null)
-        checkFields(entry as Row, entryFields, `${path}${key}[].`, found);
-    }
-  }
+  };
+  for (const account of accounts) check(account, ACCOUNT, '');
+  return { drift: [...drift.values()], known: [...known] };
 }
 
 /** Findings with the same key are the same drift. */
 export const keyOf = ({ path, value = '', missing }: Drift): string => `${path} ${value} ${missing === true}`;
 
+const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,39}$/;
+const WORD = /^[A-Za-z]{1,40}$/;
+
 /** The key if it is safe to show, else `*`: it may be data, an IBAN for example. */
 const toShownKey = (key: string): string => (PLAIN_KEY.test(key) && !hasManyDigits(key) ? key : '*');
+
+const toShownWord = (value: unknown): Pick<Drift, 'value'> =>
+  typeof value === 'string' && WORD.test(value) ? { value } : {};

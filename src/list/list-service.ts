@@ -1,13 +1,10 @@
 import { getHeapStatistics } from 'node:v8';
 import { readPage, type PageFacts } from './read-page.js';
-import { GatewayError } from '../errors/gateway-error.js';
-import { AccountListBuilder } from './account-list-builder.js';
-import type { AccountList } from './account-list.js';
-import { toAccount, type Account } from './account.js';
+import { AccountList } from './account-list.js';
+import { SharedTexts, toAccount, type Account } from './account.js';
 import type { SnapshotFacts } from './answer-schemas.js';
-import { answer, toParts, type Answer } from './documents.js';
+import { answer, toJsonList, toParts, type Answer } from './documents.js';
 import type { Export, Query } from './queries.js';
-import { SharedTexts } from './shared-texts.js';
 import { inSlices, type Steps } from './steps.js';
 
 /** Heap that stays free for queries, bytes: for folded texts, and for an order of 200 000 accounts. */
@@ -23,23 +20,21 @@ const utf8 = new TextEncoder();
  * Each method is called by a message from the serving thread (list-thread.ts).
  */
 export class ListService {
-  #builder = new AccountListBuilder();
+  #list = new AccountList();
   #texts = new SharedTexts();
-  #list: AccountList | null = null;
   readonly #documents = new Map<number, Iterator<string | undefined>>();
   #lastDocument = 0;
 
   /** Adds a page of the bank. Page 1 restarts the list. @throws GatewayError bank-response-invalid */
   takePage(number: number, body: Uint8Array): PageFacts {
-    if (number === 1) this.#builder = new AccountListBuilder();
-    return readPage(number, body, (account) => this.#builder.add(toAccount(account, this.#texts)));
+    if (number === 1) this.#list = new AccountList();
+    return readPage(number, body, (account) => this.#list.add(toAccount(account, this.#texts)));
   }
 
   /** Completes the list. Returns its number of accounts. Ends the thread if there is too little memory for queries. */
   finish(): number {
-    this.#list = this.#builder.build();
-    this.#builder = new AccountListBuilder();
     this.#texts = new SharedTexts();
+    this.#list.inOrder('name');
     ensureRoom();
     return this.#list.size;
   }
@@ -47,19 +42,19 @@ export class ListService {
   /** Takes the accounts of `toJson`, of this or another instance. Returns their number. */
   restore(json: Uint8Array): number {
     const accounts = JSON.parse(new TextDecoder().decode(json)) as Account[];
-    for (const account of accounts) this.#builder.add(account);
+    for (const account of accounts) this.#list.add(account);
     return this.finish();
   }
 
   /** Null for an account that is not in the list. @throws the reason of `signal` */
   answer(query: Query, facts: SnapshotFacts, signal?: AbortSignal): Promise<Answer | null> {
-    return inSlices(answer(this.#whole, query, facts), signal);
+    return inSlices(answer(this.#list, query, facts), signal);
   }
 
   /** Begins a long document; returns its number for `nextPiece`. */
   openDocument(asked: Query | Export, facts: SnapshotFacts): number {
     this.#lastDocument += 1;
-    this.#documents.set(this.#lastDocument, toParts(this.#whole, asked, facts));
+    this.#documents.set(this.#lastDocument, toParts(this.#list, asked, facts));
     return this.#lastDocument;
   }
 
@@ -78,35 +73,24 @@ export class ListService {
   }
 
   /** The accounts as JSON in UTF-8, in order of name; null if they take more than `maxBytes`. */
-  toJson(maxBytes: number): Uint8Array<ArrayBuffer> | null {
+  async toJson(maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> {
+    const parts = toJsonList(this.#list.inOrder('name'));
+    // the whole as one string would take more heap than the accounts
     const pieces: Uint8Array[] = [];
     let length = 0;
-    let text = '[';
-    // the whole as texts would take more heap than the accounts
-    const encode = () => {
+    for (;;) {
+      const text = await inSlices(toPiece(parts));
+      if (text === '') return toWhole(pieces, length);
       const piece = utf8.encode(text);
       pieces.push(piece);
       length += piece.length;
-      text = '';
-    };
-    for (const [index, account] of this.#whole.inOrder('name').entries()) {
-      text += (index === 0 ? '' : ',') + JSON.stringify(account);
-      if (text.length > PIECE_LENGTH) encode();
       if (length > maxBytes) return null;
     }
-    text += ']';
-    encode();
-    return length > maxBytes ? null : toWhole(pieces, length);
   }
 
   /** Size of the thread's heap. */
   heapBytes(): number {
     return getHeapStatistics().total_heap_size;
-  }
-
-  get #whole(): AccountList {
-    if (!this.#list) throw new GatewayError('internal-error', 'The list is not complete.');
-    return this.#list;
   }
 }
 

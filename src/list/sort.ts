@@ -29,7 +29,7 @@ const COLLATED_LENGTH = 100;
 const collator = new Intl.Collator('en', { numeric: true });
 
 /** The accounts in a sort order; those without a key last, ties by id. */
-export function sortAccounts(accounts: readonly Account[], sort: Sort): Account[] {
+export function sortAccounts(accounts: Iterable<Account>, sort: Sort): Account[] {
   const field = sort.replace(/^-/, '') as SortField;
   const toKey = SORT_KEYS[field];
   const keyed: { readonly key: string; readonly account: Account }[] = [];

@@ -105,7 +105,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/bank/account-reader.spec.ts',
     ],
     [
-      '{list/account-list-builder MAX_ACCOUNTS} accounts, {list/account-list-builder MAX_CURRENCIES} distinct currencies',
+      '{list/account-list MAX_ACCOUNTS} accounts, {list/account-list MAX_CURRENCIES} distinct currencies',
       '`bank-response-invalid`',
       'src/list/account-list.spec.ts',
     ],
@@ -114,7 +114,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       '`bank-response-invalid`',
       'src/snapshot/heap-limit.spec.ts',
     ],
-    ['nesting: any depth', 'no stack overflow', 'src/list/quote-numbers.spec.ts'],
+    ['nesting: any depth', 'no stack overflow', 'src/list/read-page.spec.ts'],
     [
       '{list/fold-text SEARCHED_LENGTH} characters of each text are searched',
       'not found',

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { readBankAccount } from '../../src/list/account-fields.js';
 import { toAccount, type Account, type Balance } from '../../src/list/account.js';
-import { AccountListBuilder } from '../../src/list/account-list-builder.js';
-import type { AccountList } from '../../src/list/account-list.js';
+import { AccountList } from '../../src/list/account-list.js';
 import type { GatewayError } from '../../src/errors/gateway-error.js';
 import { ListService } from '../../src/list/list-service.js';
 import type { ListPage } from '../../src/bank/account-reader.js';
@@ -34,9 +33,9 @@ export const account = (change: Partial<Account> = {}): Account => ({
 
 /** A list of these accounts that runs in this thread. */
 export function accountListOf(accounts: readonly Account[]): AccountList {
-  const builder = new AccountListBuilder();
-  for (const each of accounts) builder.add(each);
-  return builder.build();
+  const list = new AccountList();
+  for (const each of accounts) list.add(each);
+  return list;
 }
 
 /** The result of work in steps, without a pause. */

@@ -9,7 +9,7 @@ import type { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { Log } from '../../telemetry/log.js';
 import { PROBLEMS, remedyOf } from '../../errors/problem-table.js';
-import { AccountListBuilder } from '../../list/account-list-builder.js';
+import { AccountList } from '../../list/account-list.js';
 import { toAccount } from '../../list/account.js';
 import type { Findings } from './steps.js';
 
@@ -37,13 +37,13 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
   const log = new Log({ level: 'silent', pretty: false, destination: process.stdout });
   const drift = new BankDrift(log);
   const accountReader = new AccountReader(call, drift, settings, log);
-  let builder = new AccountListBuilder();
+  let list = new AccountList();
   let outcome: ListOutcome;
   try {
     outcome = await accountReader.read(requestId, deadline, async ({ number, body }) => {
-      if (number === 1) builder = new AccountListBuilder();
+      if (number === 1) list = new AccountList();
       try {
-        return readPage(number, body, (account) => builder.add(toAccount(account)));
+        return readPage(number, body, (account) => list.add(toAccount(account)));
       } catch (failure) {
         throw new UnreadableList({ cause: failure });
       }
