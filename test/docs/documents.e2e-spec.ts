@@ -8,7 +8,6 @@ import { STEPS } from '../../src/operations/doctor/steps.js';
 import { settingErrors } from '../deployment/setting-errors.js';
 import {
   brokenReferences,
-  coded,
   commentsIn,
   documentPaths,
   itemsOf,
