@@ -13,19 +13,12 @@ import { AccountList } from '../../list/account-list.js';
 import { toAccount } from '../../list/account.js';
 import type { Findings } from './steps.js';
 
-/** The drift found in the list, and the error if it could not be read. */
+/** What the next step reports: the drift of the list, or why it cannot be read. */
 interface Listed {
   readonly drift: readonly Drift[];
   /** Number of pages; 0 if they could not be read. */
   readonly pages: number;
-  readonly failure?: unknown;
-}
-
-/** The list arrived, but it cannot be read: the next step reports its cause. */
-class UnreadableList extends Error {
-  constructor(options: ErrorOptions) {
-    super('the account list cannot be read', options);
-  }
+  readonly unreadable?: unknown;
 }
 
 /** Reads the whole list as the gateway does; the next step reports an answer that cannot be read. */
@@ -38,18 +31,20 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
   const drift = new BankDrift(log);
   const accountReader = new AccountReader(call, drift, settings, log);
   let list = new AccountList();
+  let unreadable: unknown;
   let outcome: ListOutcome;
   try {
     outcome = await accountReader.read(requestId, deadline, async ({ number, body }) => {
       if (number === 1) list = new AccountList();
       try {
         return readPage(number, body, (account) => list.add(toAccount(account)));
-      } catch (failure) {
-        throw new UnreadableList({ cause: failure });
+      } catch (error) {
+        unreadable = error;
+        throw error;
       }
     });
   } catch (error) {
-    if (error instanceof UnreadableList) return { drift: drift.found, pages: 0, failure: error.cause };
+    if (unreadable !== undefined) return { drift: drift.found, pages: 0, unreadable };
     if (!deadline.aborted) throw error;
     const late = `The account list was not complete within ${timeoutMs} ms (SNAPSHOT_READ_TIMEOUT_MS).`;
     throw new GatewayError('bank-timeout', late);
@@ -71,9 +66,9 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
 }
 
 /** Compares the accounts with the fields and values that the gateway knows. @throws GatewayError bank-response-invalid */
-export async function checkShape({ drift, failure }: Listed, findings: Findings): Promise<void> {
+export async function checkShape({ drift, unreadable }: Listed, findings: Findings): Promise<void> {
   findings.facts['drift'] = drift;
-  if (failure !== undefined) throw failure;
+  if (unreadable !== undefined) throw unreadable;
   if (drift.length > 0) {
     findings.warning = {
       problem: 'The bank sends unknown fields or values.',

@@ -4,7 +4,7 @@ import { toHost } from '../../egress/dial.js';
 import type { Egress } from '../../egress/egress.js';
 import { describeRoute, goesDirect } from '../../egress/route.js';
 import { TIMED_OUT, within } from '../../time/deadline.js';
-import { probeConnection, type Probe } from './probe-connection.js';
+import { connect, type Handshake } from './connect.js';
 import { StepFailed, type Findings } from './steps.js';
 
 type Named<T> = readonly (readonly [name: string, value: T])[];
@@ -45,25 +45,29 @@ async function resolve(host: string, timeoutMs: number): Promise<string[]> {
 
 /**
  * Opens one connection to each host as every call does, and reports the route: TCP, or the tunnel through the proxy.
- * Returns the connections, whose handshake is for `checkTls`.
+ * Returns the handshakes, for `checkTls`. @throws GatewayError
  */
-export async function checkRoute(egress: Egress, settings: Settings, { facts }: Findings): Promise<Named<Probe>> {
-  const probes = urlsOf(settings).map(([name, url]) => {
-    const probe = probeConnection(egress, url);
-    facts[name] = Object.assign(probe.route, { route: describeRoute(settings, url) });
-    return [name, probe] as const;
-  });
-  failWithFirst(await Promise.all(probes.map(([, { opened }]) => opened)));
-  return probes;
+export async function checkRoute(
+  egress: Egress,
+  settings: Settings,
+  { facts }: Findings,
+): Promise<Named<Promise<Handshake>>> {
+  const handshakes: [string, Promise<Handshake>][] = [];
+  for (const [name, url] of urlsOf(settings)) {
+    const route = describeRoute(settings, url);
+    facts[name] = { route };
+    const connection = await connect(egress, url);
+    facts[name] = { route, ...connection.route };
+    handshakes.push([name, connection.handshake]);
+  }
+  return handshakes;
 }
 
-/** Reports the handshake and the server's certificate, and whether ours was accepted. */
-export async function checkTls(probes: Named<Probe>, { facts }: Findings): Promise<void> {
-  for (const [name, { tls }] of probes) facts[name] = tls;
-  failWithFirst(await Promise.all(probes.map(([, { secured }]) => secured)));
-}
-
-function failWithFirst(failures: readonly (Error | null)[]): void {
-  const failure = failures.find((each) => each !== null);
-  if (failure) throw failure;
+/** Reports the handshakes and the servers' certificates, and whether ours was accepted. @throws GatewayError */
+export async function checkTls(handshakes: Named<Promise<Handshake>>, { facts }: Findings): Promise<void> {
+  for (const [name, handshake] of handshakes) {
+    const { tls, failure } = await handshake;
+    facts[name] = tls;
+    if (failure) throw failure;
+  }
 }

@@ -3,14 +3,14 @@ import { pino } from 'pino';
 import { AuthorizedCall } from '../../auth/authorized-call.js';
 import { BankIdentity } from '../../auth/bank-identity.js';
 import type { IdentityMaterial } from '../../auth/identity-material.js';
-import type { SecretSource } from '../../config/kinds.js';
 import { isSkewed } from '../../egress/http-date.js';
 import type { Settings } from '../../config/settings.js';
+import type { RedisSettings } from '../../sharing/redis-connection.js';
 import { PROBLEMS, remedyOf } from '../../errors/problem-table.js';
 import { Activity } from '../../telemetry/activity.js';
 import type { Clock } from '../../time/clock.js';
 import { namesOf, recordOddPages } from './record-bank.js';
-import type { Probe } from './probe-connection.js';
+import type { TlsFacts } from './connect.js';
 import type { Recorder } from './record/recorder.js';
 import { checkAccounts, checkShape } from './check-accounts.js';
 import { checkDns, checkRoute, checkTls } from './check-connection.js';
@@ -58,19 +58,21 @@ export function toExitCode(report: DoctorReport): number {
 export async function examine(options: ExamineOptions): Promise<DoctorReport> {
   const { mode, offline, settings: source, clock } = options;
   const steps = new Steps(options.onStep);
-  let redis: SecretSource | undefined;
+  let isSharing = false;
   try {
     const settings = await steps.run('settings', (findings) => checkSettings(source, findings));
-    redis = settings.REDIS_URL;
+    const { REDIS_URL } = settings;
+    isSharing = REDIS_URL !== undefined;
     const material = await steps.run('certificate', (findings) => checkCertificate(settings, clock, findings));
     if (!offline) await examineBank(steps, settings, material, options);
-    const url = redis;
-    if (url && !offline) await steps.run('sharing', (findings) => checkSharing(url, settings, clock, findings));
+    if (REDIS_URL && !offline) {
+      await steps.run('sharing', (findings) => checkSharing({ ...settings, REDIS_URL }, clock, findings));
+    }
   } catch (error) {
     // the error of a failed step is already in its report
     if (steps.reports.every(({ status }) => status !== 'failed')) throw error;
   }
-  const reports = steps.reports.filter(({ name }) => name !== 'sharing' || redis);
+  const reports = steps.reports.filter(({ name }) => name !== 'sharing' || isSharing);
   return { ok: reports.every(({ status }) => status !== 'failed'), mode, steps: reports };
 }
 
@@ -81,54 +83,47 @@ async function examineBank(
   material: IdentityMaterial,
   { mode, clock, onWait, recorder }: ExamineOptions,
 ): Promise<void> {
-  const logger = pino({ level: 'silent' });
-  const activity = new Activity();
-  const parts = { settings, clock, activity, logger };
+  const parts = { settings, clock, activity: new Activity(), logger: pino({ level: 'silent' }) };
   const identity = new BankIdentity(material, recorder ? { ...parts, onCall: recorder.note } : parts);
-  const createOlder = () =>
-    new BankIdentity(material, { ...parts, settings: { ...settings, BANK_TLS_MAX_VERSION: '1.2' } });
   const { egress } = identity;
   const call = new AuthorizedCall({ current: identity }, settings, clock);
+  const tls = () => steps.factsOf('tls') as Record<string, TlsFacts>;
+  /** Runs a step that the bank may refuse. It resumes no TLS session, so that the bank judges it anew. */
+  const ask = <T>(name: 'tls' | 'token' | 'accounts', work: (findings: Findings) => Promise<T>): Promise<T> =>
+    steps.run(name, async (findings) => {
+      if (name !== 'tls') egress.forget();
+      try {
+        return await work(findings);
+      } catch (error) {
+        if (Object.values(tls()).every(({ tlsVersion }) => tlsVersion !== 'TLSv1.3')) throw error;
+        const older = { ...parts, settings: { ...settings, BANK_TLS_MAX_VERSION: '1.2' as const } };
+        throw await explainByOlderTls(error, new BankIdentity(material, older));
+      }
+    });
   try {
     await steps.run('dns', (findings) => checkDns(settings, findings));
-    const probes = await steps.run('route', (findings) => checkRoute(egress, settings, findings));
-    const isNewest = () => probes.some(([, { tls }]) => tls['tlsVersion'] === 'TLSv1.3');
-    /** Resumes no TLS session, so that the bank judges each step anew. */
-    const run = <T>(name: 'tls' | 'token' | 'accounts', work: (findings: Findings) => Promise<T>): Promise<T> =>
-      steps.run(name, async (findings) => {
-        if (name !== 'tls') egress.forget();
-        return work(findings).catch(async (error: unknown) => {
-          throw isNewest() ? await explainByOlderTls(error, createOlder) : error;
-        });
-      });
-    await run('tls', (findings) => checkTls(probes, findings));
+    const handshakes = await steps.run('route', (findings) => checkRoute(egress, settings, findings));
+    await ask('tls', (findings) => checkTls(handshakes, findings));
     const waitMs = mode === 'live' ? await runningBackOffMs(settings, clock.now().wall) : 0;
     if (waitMs > 0) {
-      onWait?.(
-        `The gateway on this machine waits after a refusal. The token is requested in ${Math.ceil(waitMs / 1000)} s.`,
-      );
+      const seconds = Math.ceil(waitMs / 1000);
+      onWait?.(`The gateway on this machine waits after a refusal. The token is requested in ${seconds} s.`);
       await delay(waitMs);
     }
     if (recorder) {
-      recorder.tls = Object.fromEntries(probes.map(([name, { tls }]) => [name, tls]));
-      recorder.names = [...namesOf(settings, material), ...probes.flatMap(([, { tls }]) => serverNames(tls))];
+      recorder.tls = tls();
+      recorder.names = namesOf(settings, material, recorder.tls);
     }
-    await run('token', (findings) => checkToken(identity, findings));
-    const listed = await run('accounts', async (findings) => {
+    await ask('token', (findings) => checkToken(identity, findings));
+    const listed = await ask('accounts', async (findings) => {
       const found = await checkAccounts(call, settings, findings);
       if (recorder) await recordOddPages(recorder, call, settings, found.pages);
       return found;
     });
     await steps.run('shape', (findings) => checkShape(listed, findings));
   } finally {
-    identity.egress.retire();
+    egress.retire();
   }
-}
-
-/** What the certificates of the bank's servers call it. */
-function serverNames({ serverChain }: Probe['tls']): string[] {
-  const chain = (Array.isArray(serverChain) ? serverChain : []) as Record<string, string>[];
-  return chain.map(({ subject = '', names = '' }) => `${subject} ${names}`.replaceAll(/\b(CN|O|OU|C|DNS)\b/g, ' '));
 }
 
 async function checkToken({ tokens, egress }: BankIdentity, findings: Findings): Promise<void> {
@@ -145,17 +140,13 @@ async function checkToken({ tokens, egress }: BankIdentity, findings: Findings):
 }
 
 /** Connects to Redis and sends each kind of command that sharing uses. @throws StepFailed sharing-unavailable */
-async function checkSharing(
-  redisUrl: SecretSource,
-  settings: Settings,
-  clock: Clock,
-  { facts }: Findings,
-): Promise<void> {
-  const { protocol, host } = new URL(redisUrl.read().trim());
-  Object.assign(facts, { server: `${protocol}//${host}`, keyPrefix: settings.REDIS_KEY_PREFIX });
+async function checkSharing(settings: RedisSettings, clock: Clock, { facts }: Findings): Promise<void> {
+  const { protocol, host } = new URL(settings.REDIS_URL.read().trim());
+  const { REDIS_KEY_PREFIX: keyPrefix } = settings;
+  Object.assign(facts, { server: `${protocol}//${host}`, keyPrefix });
   // the client is loaded only if REDIS_URL is set
   const { RedisConnection } = await import('../../sharing/redis-connection.js');
-  const connection = new RedisConnection({ ...settings, REDIS_URL: redisUrl }, pino({ level: 'silent' }), clock);
+  const connection = new RedisConnection(settings, pino({ level: 'silent' }), clock);
   await connection.connect();
   connection.close();
   if (connection.trouble === null) return;

@@ -8,12 +8,19 @@ import type { Recorder } from './record/recorder.js';
 /** Labels of hosts that are no name. */
 const GENERIC = /\b(api|www|com|net|org|localhost|example|internal)\b/g;
 
-/** What must not be in a recording, as far as the settings know it: hosts, user, subject of the certificate. */
-export function namesOf(settings: Settings, { username, certificate }: IdentityMaterial): string[] {
+/** What must not be in a recording: hosts, user, subject of our certificate, and the names of the bank's servers. */
+export function namesOf(
+  settings: Settings,
+  { username, certificate }: IdentityMaterial,
+  tls: Recorder['tls'],
+): string[] {
   const { BANK_BASE_URL: baseUrl, BANK_AUTH_URL: authUrl, EGRESS_PROXY_URL: proxy } = settings;
   const hosts = [baseUrl, authUrl, proxy?.href].flatMap((url) => (url ? new URL(url).hostname : []));
-  const subject = certificate.subject.replaceAll(/\b[A-Z]+=/g, ' ');
-  return [...hosts, username, subject].map((name) => name.toLowerCase().replaceAll(GENERIC, ' '));
+  const servers = Object.values(tls).flatMap(({ serverChain = [] }) =>
+    serverChain.map(({ subject, names }) => `${subject} ${names}`),
+  );
+  const plain = [certificate.subject, ...servers].map((name) => name.replaceAll(/\b(?:[A-Z]+=|DNS:)/g, ' '));
+  return [...hosts, username, ...plain].map((name) => name.toLowerCase().replaceAll(GENERIC, ' '));
 }
 
 /** Requests a page past the end, and a page of one row. */

@@ -62,6 +62,7 @@ const NO_PROBLEM = { code: null, owner: null, problem: null, remedy: null };
 /** Runs the steps one after the other and keeps their results. */
 export class Steps {
   readonly #reports = new Map<StepName, StepReport>();
+  readonly #facts = new Map<StepName, Findings['facts']>();
 
   constructor(private readonly onStep: (report: StepReport) => void) {}
 
@@ -70,9 +71,15 @@ export class Steps {
     return STEPS.map((name) => this.#reports.get(name) ?? { name, status: 'skipped', ms: 0, facts: {}, ...NO_PROBLEM });
   }
 
+  /** What a step has found so far. */
+  factsOf(name: StepName): Findings['facts'] {
+    return this.#facts.get(name) ?? {};
+  }
+
   /** Runs a step, notes how it went, and returns its result. @throws what the step throws */
   async run<T>(name: StepName, work: (findings: Findings) => Promise<T>): Promise<T> {
     const findings: Findings = { facts: {} };
+    this.#facts.set(name, findings.facts);
     const started = performance.now();
     const toReport = (status: StepReport['status']): StepReport => {
       const ms = Math.round(performance.now() - started);

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { EndedCall } from '../../../egress/egress.js';
 import { VERSION } from '../../../config/version.js';
 import type { Exchange, ExchangeKind, RecordingFacts } from '../../../sandbox/replay/read-recording.js';
+import type { TlsFacts } from '../connect.js';
 import { maskBody, wordsOf } from './mask-body.js';
 import { maskHeaders } from './mask-headers.js';
 import { Mask } from './mask.js';
@@ -26,7 +27,7 @@ export class Recorder {
   /** Words that must not be in the recording: hosts, user, subject of the certificate. */
   names: readonly string[] = [];
   /** Facts of TLS by the name of the host's role: bank, or tokens and accounts. */
-  tls: Readonly<Record<string, { readonly tlsVersion?: unknown; readonly serverChain?: unknown }>> = {};
+  tls: Readonly<Record<string, TlsFacts>> = {};
 
   readonly note = ({ request, answer, failure, ms }: EndedCall): void => {
     const { target, path, query = {} } = request;
@@ -74,14 +75,13 @@ export class Recorder {
 /** Keys of certificates by a salted hash: the same key is recognized, but no public list of certificates finds it. */
 function toTlsFacts(tls: Recorder['tls']): RecordingFacts['tls'] {
   const salt = randomBytes(16).toString('hex');
-  const facts = Object.entries(tls).map(([role, { tlsVersion, serverChain }]) => {
-    const chain = (Array.isArray(serverChain) ? serverChain : []) as Record<string, string>[];
-    const keys = chain.map(({ subjectKey = '', validFrom = '', validTo = '' }) => ({
+  const facts = Object.entries(tls).map(([role, { tlsVersion, serverChain = [] }]) => {
+    const chain = serverChain.map(({ subjectKey, validFrom, validTo }) => ({
       subjectKey: hash('sha256', salt + subjectKey).slice(0, 32),
       validFrom: validFrom.slice(0, 10),
       validTo: validTo.slice(0, 10),
     }));
-    return [role, { version: String(tlsVersion), salt, chain: keys }] as const;
+    return [role, { version: String(tlsVersion), salt, chain }] as const;
   });
   return Object.fromEntries(facts);
 }

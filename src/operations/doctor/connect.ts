@@ -9,14 +9,25 @@ import { CallFailed } from '../../egress/failures.js';
 import type { Egress } from '../../egress/egress.js';
 import { toGatewayError, type GatewayError } from '../../errors/gateway-error.js';
 
-/** One connection to a host of the bank. Collects facts until the handshake is done. */
-export interface Probe {
-  readonly route: Record<string, unknown>;
-  readonly tls: Record<string, unknown>;
-  /** The failure before the connection to the bank, or the tunnel through the proxy, was open. */
-  readonly opened: Promise<GatewayError | null>;
-  /** The failure of the connection or the handshake, or a refusal after the handshake. */
-  readonly secured: Promise<GatewayError | null>;
+/** An open connection to a host of the bank. */
+interface Connection {
+  /** The addresses of its ends. */
+  readonly route: Readonly<Record<string, unknown>>;
+  /** Ends with the handshake, or with a refusal after it. Never rejects. */
+  readonly handshake: Promise<Handshake>;
+}
+
+export interface Handshake {
+  readonly tls: TlsFacts;
+  readonly failure: GatewayError | null;
+}
+
+/** What the handshake showed before it ended. */
+export interface TlsFacts {
+  readonly tlsVersion?: string | null;
+  readonly cipher?: string;
+  readonly keyExchange?: string | undefined;
+  readonly serverChain?: ReturnType<typeof toChain>;
 }
 
 /** Under TLS 1.3 a server refuses our certificate only after the handshake; its alert then follows within a round trip. */
@@ -24,23 +35,28 @@ const REFUSAL_WAIT_MS = 500;
 const MAX_CERTIFICATES = 10;
 const MAX_LENGTH = 500;
 
-/** Facts of a connection, filled in as they become known. */
-type Facts = Pick<Probe, 'route' | 'tls'>;
-
-/** Opens a connection as every call does, with the retries of a call, sends nothing over it and closes it. */
-export function probeConnection(egress: Egress, url: string): Probe {
-  const facts: Facts = { route: {}, tls: {} };
-  const opened = Promise.withResolvers<null>();
-  const attempt = (agent: BankAgent) => openConnection(agent, url, facts, () => opened.resolve(null));
-  const secured = egress.reach(url, new URL(url).host, attempt).then(() => null, toGatewayError);
-  return { ...facts, opened: Promise.race([opened.promise, secured]), secured };
+/**
+ * Opens a connection as every call does, with the retries of a call, sends nothing over it and closes it after the handshake.
+ * Resolves once TCP, or the tunnel through the proxy, is open.
+ * @throws GatewayError
+ */
+export async function connect(egress: Egress, url: string): Promise<Connection> {
+  const opened = Promise.withResolvers<Connection['route']>();
+  let tls: TlsFacts = {};
+  const attempt = (agent: BankAgent) => openConnection(agent, url, opened.resolve, (facts) => (tls = facts));
+  const ended = egress.reach(url, new URL(url).host, attempt);
+  const route = await Promise.race([opened.promise, ended.then(() => opened.promise)]);
+  const handshake = ended.then(() => null, toGatewayError).then((failure) => ({ tls, failure }));
+  return { route, handshake };
 }
 
-/**
- * Opens one connection, and closes it at its end: once the handshake is done and nothing was refused.
- * @throws CallFailed
- */
-function openConnection(agent: BankAgent, url: string, { route, tls }: Facts, onOpen: () => void): Promise<void> {
+/** @throws CallFailed */
+function openConnection(
+  agent: BankAgent,
+  url: string,
+  onOpen: (route: Connection['route']) => void,
+  onTls: (facts: TlsFacts) => void,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const request = openRequest({ agent, host: toHost(new URL(url)), port: new URL(url).port || 443, path: '/' });
   const end = (error: Error | null) => {
@@ -54,19 +70,18 @@ function openConnection(agent: BankAgent, url: string, { route, tls }: Facts, on
     if (!(socket instanceof TLSSocket)) return;
     const { localAddress: sourceAddress, remoteAddress, remotePort } = socket;
     const sourceAddressIs = 'the local address; behind a NAT or a proxy the bank sees another one';
-    Object.assign(route, { remoteAddress, remotePort, sourceAddress, sourceAddressIs });
-    onOpen();
+    onOpen({ remoteAddress, remotePort, sourceAddress, sourceAddressIs });
     // the runtime destroys a socket whose server it does not trust, and with it the certificate
     const destroy = socket.destroy.bind(socket);
     socket.destroy = (error) => {
-      if (error && socket.authorizationError) tls['serverChain'] = toChain(socket.getPeerX509Certificate());
+      if (error && socket.authorizationError) onTls({ serverChain: toChain(socket.getPeerX509Certificate()) });
       return destroy(error);
     };
     socket.once('secureConnect', () => {
       const tlsVersion = socket.getProtocol();
       const keyExchange = agent.isClassical ? 'classical groups only; the first handshake failed' : undefined;
       const serverChain = toChain(socket.getPeerX509Certificate());
-      Object.assign(tls, { tlsVersion, cipher: socket.getCipher().name, keyExchange, serverChain });
+      onTls({ tlsVersion, cipher: socket.getCipher().name, keyExchange, serverChain });
       const timer = setTimeout(end, tlsVersion === 'TLSv1.3' ? REFUSAL_WAIT_MS : 0, null);
       socket.once('close', () => clearTimeout(timer));
       socket.once('end', () => end(Object.assign(new Error('closed after the handshake'), { code: 'ECONNRESET' })));
