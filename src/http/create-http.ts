@@ -8,7 +8,7 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { fastify as createFastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { isLoopback } from '../config/cross-checks.js';
+import { isLoopback } from '../config/own-address.js';
 import type { Settings } from '../config/settings.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { Activity } from '../telemetry/activity.js';

@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import { z } from 'zod';
+import { ownAddress } from '../../config/own-address.js';
 import type { Settings } from '../../config/settings.js';
 
 const TIMEOUT_MS = 1000;
@@ -21,11 +21,9 @@ const healthSchema = z.object({
  * if it cannot be seen. It is asked over plain HTTP.
  */
 export async function runningBackOffMs(settings: Settings, nowMs: number): Promise<number> {
-  const { HOST: listensOn, PORT: port, BANK_BASE_URL: baseUrl } = settings;
-  const host = listensOn === '0.0.0.0' || listensOn === '::' ? '127.0.0.1' : listensOn;
-  if (port === 0) return 0;
+  const { HOST: host, PORT: port, BANK_BASE_URL: baseUrl } = settings;
   try {
-    const url = `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}/health`;
+    const url = `http://${ownAddress(host, port)}/health`;
     const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: 'error' });
     if (Number(answer.headers.get('content-length') ?? Infinity) > MAX_BYTES) return 0;
     const { token, bank } = healthSchema.parse(await answer.json()).details;
