@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { temporaryDirectory } from '../../test/support/closing.js';
@@ -51,7 +51,7 @@ async function follow() {
     await second();
     await second();
   };
-  return { files, did, write, inUse: () => inUse, accept: () => (acceptsLate = true) };
+  return { files, did, path, write, inUse: () => inUse, accept: () => (acceptsLate = true) };
 }
 
 it('a change is read and taken once', async () => {
@@ -61,6 +61,36 @@ it('a change is read and taken once', async () => {
   await write('second');
   await second();
   expect([did, inUse(), files.waiting]).toEqual([['read second', 'take second'], 'second', null]);
+  files.close();
+});
+
+it.each<[string, (path: string) => void]>([
+  ['touched', (path) => utimesSync(path, 1, 1)],
+  ['written anew', (path) => writeFileSync(path, 'first')],
+  [
+    'replaced by a link, as in Kubernetes,',
+    (path) => {
+      renameSync(path, `${path}.other`);
+      symlinkSync(`${path}.other`, path);
+    },
+  ],
+])('a file that is %s with the same contents has not changed', async (_how, change) => {
+  const { files, did, path } = await follow();
+  change(path);
+  for (let seconds = 0; seconds < 3; seconds++) await second();
+  expect(did).toEqual([]);
+  files.close();
+});
+
+it('a file that is still being written is waited for', async () => {
+  const { files, did, path } = await follow();
+  for (const text of ['s', 'sec', 'second']) {
+    writeFileSync(path, text);
+    await second();
+  }
+  expect(did).toEqual([]);
+  await second();
+  expect(did).toEqual(['read second', 'take second']);
   files.close();
 });
 

@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { FileWatch } from './file-watch.js';
+import { FileUnusable, readSmallFile } from './small-file.js';
 
 interface Instant {
   readonly wall: number;
@@ -16,7 +17,7 @@ interface RenewedFilesOptions<T> {
   take(value: T, signal: AbortSignal): void | Promise<void>;
   /** Called when the files are read again and have what is in use. */
   unchanged?(): void;
-  /** Called once for each change of the files and message. `value` is null if they could not be read. */
+  /** Called once for each contents of the files and message. `value` is null if they could not be read. */
   refused(error: Error, value: T | null): void;
   readonly everyMs: number;
 }
@@ -33,12 +34,26 @@ interface Waiting<T> {
 /** The reason may pass without a change of the files: too many open files, a certificate that is not valid yet. */
 const RETRY_MS = 60_000;
 
+/** The contents of the files, as a digest; for one that cannot be read, the reason. */
+const toContents = (files: readonly string[]): string =>
+  files
+    .map((file) => {
+      try {
+        return hash('sha256', readSmallFile(file));
+      } catch (error) {
+        return (error as FileUnusable).reason;
+      }
+    })
+    .join('\n');
+
 /**
- * Files that take over when they change, if they are good: they are polled, read, checked and taken. If they are bad, what is in
+ * Files that take over when their contents change, if they are good: they are polled, read, checked and taken. If they are bad, what is in
  * use stays, which is reported once, and the same timer tries again.
  */
 export class RenewedFiles<T> {
-  readonly #watch: FileWatch;
+  /** The contents of the files when they were last read, and at the last poll. */
+  #known: string;
+  #polled: string;
   #timer: NodeJS.Timeout | undefined;
   #attempt = new AbortController();
   #running: Promise<void> | null = null;
@@ -47,7 +62,7 @@ export class RenewedFiles<T> {
   #isClosed = false;
 
   constructor(private readonly options: RenewedFilesOptions<T>) {
-    this.#watch = new FileWatch(options.files);
+    this.#known = this.#polled = toContents(options.files);
   }
 
   /** Reads the files for the first time, and follows them from then on. @throws what `read` throws */
@@ -78,8 +93,14 @@ export class RenewedFiles<T> {
   }
 
   #tick(): void {
-    if (this.#watch.takeChange()) {
-      void this.reload();
+    const contents = toContents(this.options.files);
+    // the process has too many open files, which says nothing about these
+    if (/E[MN]FILE/.test(contents)) return;
+    const isStill = contents === this.#polled;
+    this.#polled = contents;
+    if (contents !== this.#known) {
+      // until then they may still be being written
+      if (isStill) void this.reload();
       return;
     }
     if (!this.#waiting || this.#running) return;
@@ -103,7 +124,7 @@ export class RenewedFiles<T> {
     try {
       if (value === null) {
         // before they are read: a change meanwhile is then seen
-        this.#watch.acknowledge();
+        this.#known = this.#polled = toContents(this.options.files);
         value = await read(signal);
         signal.throwIfAborted();
       }
