@@ -103,10 +103,7 @@ function readCertificateFile(variable: string, file: string): Buffer {
     return readSmallFile(file);
   } catch (error) {
     if (!(error instanceof FileUnusable)) throw error;
-    const isForbidden = (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EACCES';
-    const remedy = isForbidden
-      ? "Let the gateway's user read the file: its owner and mode, and those of its directories, count."
-      : "Use the path of a regular file of at most 1 MB that the gateway's user can read.";
+    const remedy = "Use the path of a regular file of at most 1 MB that the gateway's user can read.";
     throw new CertificateUnreadable('file', `${variable} ${error.problem}.`, remedy, { cause: error });
   }
 }

@@ -53,7 +53,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
       clock: new Clock(),
       settings: async () => {
         const { settings, warnings } = loadSettings(process.env, { command: 'doctor', sandbox: options.sandbox });
-        if (settings.BANK_BASE_URL !== undefined) return { settings, warnings };
+        if (settings.mode === 'live') return { settings, warnings };
         // beside a sandbox that may be running: with the same identity, on other ports
         const ports = { SANDBOX_PORT: 0, SANDBOX_AUTH_PORT: undefined, SANDBOX_CONTROL_PORT: 0 };
         const embedded = await startEmbeddedSandbox({ ...settings, ...ports });

@@ -1,5 +1,5 @@
 import { fileSecret } from '../config/read-settings.js';
-import type { Settings, SettingsWithoutBank } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.js';
 
 interface EmbeddedSandbox {
@@ -9,10 +9,7 @@ interface EmbeddedSandbox {
 }
 
 /** Starts the sandbox bank in this process. @throws SandboxNotStarted */
-export async function startEmbeddedSandbox(
-  settings: SettingsWithoutBank,
-  options?: SandboxOptions,
-): Promise<EmbeddedSandbox> {
+export async function startEmbeddedSandbox(settings: Settings, options?: SandboxOptions): Promise<EmbeddedSandbox> {
   // a gateway in front of a real bank does not load it
   const { startSandbox } = await import('../sandbox/sandbox.js');
   const sandbox = await startSandbox(settings, options);

@@ -56,7 +56,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     // ends a back-off that the switches caused
     const onReset = () => reload('a switch of the sandbox was turned off');
     const { settings, sandbox } =
-      read.BANK_BASE_URL === undefined
+      read.mode === 'sandbox'
         ? await startEmbeddedSandbox(read, { fresh: options.fresh, replayFile: options.replay, onReset })
         : { settings: read, sandbox: null };
     opened.defer(async () => sandbox?.close());

@@ -105,7 +105,6 @@ const derOf = (pem: string): Buffer => new X509Certificate(pem).raw;
     ],
     ['text', () => 'hello', /is text of an unknown kind/],
     ['noise', () => Buffer.from('c0ffee00c0ffee', 'hex'), /is a binary file of an unknown kind/],
-    ['a keystore', () => Buffer.from('feedfeed00000002', 'hex'), /is a Java keystore \(JKS\).*keytool/],
     ['one that is cut off', () => root + leaf.slice(0, 300), /^damaged: contains a CERTIFICATE block that is cut off/],
     ['one that is damaged', () => root + leaf.replace(/\n.{20}/, '\n'), /^damaged: contains a damaged certificate/],
     ['one with a foreign character', () => root + leaf.replace(/\n./, '\n*'), /^damaged: contains a damaged/],
@@ -208,7 +207,9 @@ const derOf = (pem: string): Buffer => new X509Certificate(pem).raw;
     ],
     ['a path', () => '/run/secrets/client.pfx', /^wrong-kind: is the path of a file/],
     ['a path of Windows', () => 'C:\\bank\\my client.pfx\r\n', /^wrong-kind: is the path of a file/],
+    ['text', () => 'hello', /^wrong-kind: is text of an unknown kind, and no PFX; use the \.pfx or \.p12 file/],
     ['hexadecimal digits', () => pfx.toString('hex'), /^wrong-kind: is hexadecimal digits/],
+    ['a keystore', () => Buffer.from('feedfeed00000002', 'hex'), /is a Java keystore \(JKS\).*keytool/],
     ['an empty file', () => '', /^damaged: is empty/],
     ['base64 that is cut off at its begin', () => base64(pfx).slice(7), /^wrong-kind: is text of an unknown kind/],
   ])('%s is refused, and named', (_what, make, message) => {

@@ -15,53 +15,38 @@ export class ContentsUnusable extends Error {
   }
 }
 
-const COPY_AGAIN = 'copy the file again';
+const COPY_AGAIN = 'copy it again';
 
-/** What to do with a file that is of another kind, where a command helps. */
-const CONVERT: Readonly<Partial<Record<Block['kind'], Readonly<Record<'certificate' | 'key' | 'pfx', string>>>>> = {
-  pkcs7: {
-    certificate: 'convert it: openssl pkcs7 -print_certs -in old.p7b -out new.pem (with -inform DER if it is binary)',
-    key: 'use the file with the private key',
-    pfx: 'export the certificate with its key as PFX',
-  },
-  pfx: {
-    certificate: 'take the certificates out: openssl pkcs12 -legacy -in old.pfx -nokeys -out new.pem',
-    key: 'take the key out: openssl pkcs12 -legacy -in old.pfx -nocerts -out key.pem',
-    pfx: '',
-  },
-  openssh: {
-    certificate: 'use the file with the certificate',
-    key: 'convert it: ssh-keygen -p -m PKCS8 -f key.pem',
-    pfx: 'use the PFX',
-  },
-  keystore: {
-    certificate: 'convert it: keytool -exportcert -rfc -keystore old.jks -alias NAME -file new.pem',
-    key: 'convert it to a PFX: keytool -importkeystore -srckeystore old.jks -destkeystore new.pfx -deststoretype PKCS12',
-    pfx: 'convert it: keytool -importkeystore -srckeystore old.jks -destkeystore new.pfx -deststoretype PKCS12',
-  },
-  certificate: {
-    certificate: '',
-    key: 'use the file with the private key',
-    pfx: 'export it with its key as PFX, or set BANK_CERT_FILE and BANK_KEY_FILE to PEM files',
-  },
-  key: {
-    certificate: 'use the file with the certificate',
-    key: '',
-    pfx: 'set BANK_CERT_FILE and BANK_KEY_FILE to PEM files instead',
-  },
-};
+const NAMES = { certificate: 'certificate', key: 'private key', pfx: 'PFX' } as const;
+
+/** What to do where a file of one kind is given for another, if a command or another setting helps. */
+const ADVICE = new Map([
+  [
+    'pkcs7 for certificate',
+    'convert it: openssl pkcs7 -print_certs -in old.p7b -out new.pem (with -inform DER if it is binary)',
+  ],
+  ['pfx for certificate', 'take the certificates out: openssl pkcs12 -legacy -in old.pfx -nokeys -out new.pem'],
+  ['pfx for key', 'take the key out: openssl pkcs12 -legacy -in old.pfx -nocerts -out key.pem'],
+  ['openssh for key', 'convert it: ssh-keygen -p -m PKCS8 -f key.pem'],
+  ['certificate for pfx', 'export it with its key as PFX, or set BANK_CERT_FILE and BANK_KEY_FILE to PEM files'],
+  ['key for pfx', 'set BANK_CERT_FILE and BANK_KEY_FILE to PEM files instead'],
+  [
+    'keystore for pfx',
+    'convert it: keytool -importkeystore -srckeystore old.jks -destkeystore new.pfx -deststoretype PKCS12',
+  ],
+  ['other for pfx', 'use the .pfx or .p12 file as it was exported, or its bytes as base64 (base64 -w0 client.pfx)'],
+]);
 
 /** @throws ContentsUnusable: names what the blocks are instead of `wanted` */
-function refuseKind(blocks: readonly Block[], wanted: 'certificate' | 'key' | 'pfx'): never {
+function refuseKind(blocks: readonly Block[], wanted: keyof typeof NAMES): never {
   const [block] = blocks;
   if (!block || block.kind === 'empty') throw new ContentsUnusable('damaged', 'is empty', COPY_AGAIN);
   const bad = blocks.find(({ kind }) => kind === 'damaged');
   if (bad) throw new ContentsUnusable('damaged', `contains ${bad.words}`, COPY_AGAIN);
-  const name = { certificate: 'certificate', key: 'private key', pfx: 'PFX' }[wanted];
   const words = [...new Set(blocks.map((each) => each.words))].slice(0, 3).join(' and ');
   const reason = wanted === 'pfx' ? 'wrong-kind' : (`no-${wanted}` as const);
-  const remedy = CONVERT[block.kind]?.[wanted] ?? `use a file with the ${name}`;
-  throw new ContentsUnusable(reason, `is ${words}, and no ${name}`, remedy);
+  const remedy = ADVICE.get(`${block.kind} for ${wanted}`) ?? `use the file with the ${NAMES[wanted]}`;
+  throw new ContentsUnusable(reason, `is ${words}, and no ${NAMES[wanted]}`, remedy);
 }
 
 /** The certificates in a file of any of the forms of `readBlocks`. @throws ContentsUnusable; also if one is damaged */

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { toCidr, toNetworks } from './cidr.js';
 import { readCertificates } from './certificate-files.js';
-import { FileUnusable } from './small-file.js';
+import { problemOf } from './small-file.js';
 
 /**
  * The kinds of values that settings have. Each takes the text of a variable. Its messages read on after the variable's name;
@@ -33,12 +33,8 @@ export const pemFile = anyText('path of a PEM file');
 /** The path of a file that `use` takes. @param use throws FileUnusable */
 export const usableFile = (use: (file: string) => unknown) =>
   z.string().superRefine((file, context) => {
-    try {
-      use(file);
-    } catch (error) {
-      if (!(error instanceof FileUnusable)) throw error;
-      context.addIssue(error.problem);
-    }
+    const problem = problemOf(() => use(file));
+    if (problem !== null) context.addIssue(problem);
   });
 
 /** The path of a file with PEM certificates. */

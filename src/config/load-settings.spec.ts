@@ -65,7 +65,7 @@ describe('settings in .env', () => {
     [
       'too large',
       () => writeFileSync('.env', Buffer.alloc(2 ** 21)),
-      'is too large (2097152 bytes, at most 1048576)',
+      'is larger than 1048576 bytes',
       'mv .env old.env',
     ],
   ])('are an error that names the working directory if the file is %s', (_what, create, reason, example) => {

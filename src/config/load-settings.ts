@@ -2,7 +2,9 @@ import inspector from 'node:inspector';
 import { readEnvFile } from './env-file.js';
 import { readSettings, type ReadOptions, type SettingsRead } from './read-settings.js';
 import { SECRET_NAMES } from './settings-schema.js';
-import { fewFiles } from './warnings.js';
+
+/** Open files that a few hundred connections would reach. */
+const MIN_OPEN_FILES = 256;
 
 /**
  * Settings from the environment and, where it does not set a variable, from `.env`. ConfigModule gets them later
@@ -17,19 +19,21 @@ export function loadSettings(environment: NodeJS.ProcessEnv, options: ReadOption
   const read = readSettings(env, {
     ...runtime,
     ...options,
-    warnings: [...file.warnings, ...fewFiles(openFilesLimit())],
+    warnings: [...file.warnings, ...fewFiles()],
   });
   // their SDK reads them there; no other value of the file (a secret, perhaps) is copied
   for (const [name, text] of Object.entries(env)) if (name.startsWith('OTEL_')) environment[name] = text;
   return read;
 }
 
-function openFilesLimit(): number {
+/** Warns of a low limit of open files (RLIMIT_NOFILE). */
+function fewFiles(): string[] {
   const report: NodeJS.ProcessReport & { excludeNetwork?: boolean } = process.report;
   report.excludeNetwork = true;
   const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft: number | string } } };
   const limit = userLimits?.open_files?.soft;
-  return typeof limit === 'number' ? limit : Infinity;
+  if (typeof limit !== 'number' || limit >= MIN_OPEN_FILES) return [];
+  return [`this process may open only ${limit} files (RLIMIT_NOFILE); raise the limit to at least ${MIN_OPEN_FILES}`];
 }
 
 /**

@@ -111,29 +111,18 @@ const toPem = (label: string, der: Buffer, headers = ''): string => {
 const other = (words: string): Block => ({ kind: 'other', words, der: Buffer.alloc(0), pem: '' });
 const damaged = (words: string): Block => ({ ...other(words), kind: 'damaged' });
 
-const BINARIES: readonly (readonly [start: string, words: string])[] = [
-  ['feedfeed', 'a Java keystore (JKS)'],
-  ['cececece', 'a Java keystore (JCEKS)'],
-  ['504b0304', 'a ZIP archive'],
-  ['1f8b', 'a gzip archive'],
-  ['25504446', 'a PDF'],
-];
-
 const TEXTS: readonly (readonly [start: RegExp, words: string])[] = [
   [/^\s*<(!doctype|html|head|body)/i, 'an HTML page'],
-  [/^\s*<\?xml/i, 'XML'],
   [/^\s*[{[]/, 'JSON'],
-  [/^PuTTY-User-Key-File/, 'a key of PuTTY'],
-  [/^(ssh|ecdsa)-\S+ /, 'a public key of SSH'],
   [/^\s*([A-Z]:)?[\\/][^\0\n]*\.\w{1,5}\s*$/i, 'the path of a file'],
   [/^[\da-f\s:]+$/i, 'hexadecimal digits'],
 ];
 
 function describeOther(bytes: Buffer, text: string): Block {
   if (text.trim() === '') return { ...other('empty'), kind: 'empty' };
-  const start = bytes.toString('hex', 0, 8);
-  const binary = BINARIES.find(([magic]) => start.startsWith(magic))?.[1];
-  if (binary) return { ...other(binary), kind: binary.startsWith('a Java') ? 'keystore' : 'other' };
+  const start = bytes.toString('hex', 0, 4);
+  if (start === 'feedfeed') return { ...other('a Java keystore (JKS)'), kind: 'keystore' };
+  if (start === '504b0304') return other('a ZIP archive');
   if (bytes[0] === 0x30 && bytes.length > 1 && /[^\t\n\r -~]/.test(text.slice(0, 100))) {
     return damaged('a binary file that is damaged or cut off');
   }

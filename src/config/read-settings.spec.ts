@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import forge from 'node-forge';
 import { createCertificate } from '../sandbox/identity/certificate.js';
 import { createKeyPair } from '../sandbox/identity/key-pair.js';
-import { readSettings, type ReadOptions } from './read-settings.js';
+import { readSettings, unknownNames, type ReadOptions } from './read-settings.js';
 import { SettingsInvalid, type SettingsError } from './settings-error.js';
-import { SECRET_NAMES, settingsSchema } from './settings-schema.js';
+import { KNOWN_NAMES, SECRET_NAMES, settingsSchema } from './settings-schema.js';
 import { FileUnusable } from './small-file.js';
 
 type Env = Record<string, string>;
@@ -198,7 +198,7 @@ describe('a secret in a file', () => {
     ['BANK_PFX_PASSCODE', '\n', null],
     ['BANK_PASSWORD', '\n', 'is empty'],
     ['BANK_PASSWORD', Buffer.from('pässwort', 'latin1'), 'is not UTF-8'],
-    ['BANK_PASSWORD', Buffer.alloc(1_048_577, 'x'), 'is too large (1048577 bytes, at most 1048576)'],
+    ['BANK_PASSWORD', Buffer.alloc(1_048_577, 'x'), 'is larger than 1048576 bytes'],
   ])('%s, %p: %p', (name, content, reason) => {
     const path = file('secret', content);
     expect(problems({ [name]: '', [`${name}_FILE`]: path })).toEqual(
@@ -245,7 +245,7 @@ describe('files that settings name', () => {
     const path = file('some.pem', pem + pem);
     expect(problems({ BANK_CA_FILE: path })).toEqual([]);
     writeFileSync(path, pem + pem.slice(0, 400));
-    const cutOff = `BANK_CA_FILE points to ${path}, which contains a CERTIFICATE block that is cut off; copy the file again`;
+    const cutOff = `BANK_CA_FILE points to ${path}, which contains a CERTIFICATE block that is cut off; copy it again`;
     expect(problems({ BANK_CA_FILE: path })).toEqual([cutOff]);
   });
 
@@ -435,4 +435,29 @@ describe('in production', () => {
     ]);
     expect(errorsOf({ ...env, NODE_ENV: 'development' }, options)).toEqual([]);
   });
+});
+
+it.each([
+  ['BANK_BASE_URI', 'BANK_BASE_URL'],
+  ['BANK_PASWORD', 'BANK_PASSWORD'],
+  ['BANK_PFX_PASSCODE_FIEL', 'BANK_PFX_PASSCODE_FILE'],
+  ['SNAPSHOT_FRESH', 'SNAPSHOT_FRESH_MS'],
+  ['CORS_ORIGIN', 'CORS_ORIGINS'],
+  ['REDIS_UR', 'REDIS_URL'],
+  ['LOG_LEVELS', 'LOG_LEVEL'],
+])('%s is not a setting; the warning names %s but not the value, which may be a secret', (name, nearest) => {
+  expect(unknownNames({ [name]: 'hunter2' })).toEqual([
+    `${name} is not a setting and is ignored (did you mean ${nearest}?)`,
+  ]);
+});
+
+it.each(['PATH', 'HOSTNAME', 'NODE_ENV', 'HTTPS_PROXY', 'TLSCERT', 'KUBERNETES_PORT', 'REDIS_SERVICE_PORT'])(
+  '%s causes no warning, because it belongs to another program',
+  (name) => {
+    expect(unknownNames({ [name]: 'x' })).toEqual([]);
+  },
+);
+
+it('no setting is reported as unknown', () => {
+  expect(unknownNames(Object.fromEntries(KNOWN_NAMES.map((name) => [name, 'x'])))).toEqual([]);
 });

@@ -1,18 +1,20 @@
+import { closest, distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
-import { checkProduction, crossCheck, type Runtime } from './cross-checks.js';
+import { checkCertificateFiles, checkProduction, crossCheck, type Runtime } from './cross-checks.js';
 import type { SecretSource } from './kinds.js';
-import { SettingsInvalid, toError, withOtherExample, type SettingsError } from './settings-error.js';
+import { SettingsInvalid, toError, type SettingsError } from './settings-error.js';
 import {
+  BANK_NAMES,
   describeSetting,
+  KNOWN_NAMES,
   SETTING_NAMES,
   settingsSchema,
   usedNames,
   type Command,
   type SettingName,
 } from './settings-schema.js';
-import type { Settings, SettingsWithoutBank, Values } from './settings.js';
-import { FileUnusable, readSecretFile, readSmallFile } from './small-file.js';
-import { ignoredNames, unknownNames } from './warnings.js';
+import type { Settings, Values } from './settings.js';
+import { FileUnusable, readSecretFile } from './small-file.js';
 
 export interface ReadOptions extends Runtime {
   /** The sandbox is the bank. */
@@ -23,8 +25,8 @@ export interface ReadOptions extends Runtime {
   readonly warnings?: readonly string[];
 }
 
-export interface SettingsRead<Read = Settings | SettingsWithoutBank> {
-  readonly settings: Read;
+export interface SettingsRead {
+  readonly settings: Settings;
   /** One sentence each. */
   readonly warnings: readonly string[];
 }
@@ -32,34 +34,22 @@ export interface SettingsRead<Read = Settings | SettingsWithoutBank> {
 /** Every port of this machine, where dev servers run; `*` is for this default alone, not for operators. */
 const LOCAL_ORIGINS = ['http://localhost:*', 'http://127.0.0.1:*'];
 
-const NO_BANK = {
-  BANK_BASE_URL: undefined,
-  BANK_AUTH_URL: undefined,
-  BANK_USERNAME: undefined,
-  BANK_PASSWORD: undefined,
-};
-
 /** Defaults of the sandbox in this process: any free port. */
 const FREE_PORTS = { SANDBOX_PORT: '0', SANDBOX_CONTROL_PORT: '0' };
 
 /**
  * All settings (docs/settings.md), checked and frozen. An empty variable counts as not set. With `sandbox`, the settings of
- * a bank are ignored with a warning.
+ * a bank are ignored with a warning; its address and credentials are undefined until the sandbox runs (cli/embedded-sandbox.ts).
  * @throws SettingsInvalid with every error there is
  */
-export function readSettings(
-  given: NodeJS.ProcessEnv,
-  options: ReadOptions & { readonly sandbox: false },
-): SettingsRead<Settings>;
-export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): SettingsRead;
 export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): SettingsRead {
   const { sandbox, command = 'serve' } = options;
-  const embedded = sandbox && command !== 'sandbox';
-  const ignored = sandbox ? ignoredNames(given) : [];
+  const isEmbedded = sandbox && command !== 'sandbox';
+  const ignored = sandbox ? KNOWN_NAMES.filter((name) => given[name] && isOfBank(name)) : [];
   const set = Object.entries(given).filter(([name, text]) => text && !ignored.includes(name));
-  const env: NodeJS.ProcessEnv = { ...(embedded && FREE_PORTS), ...Object.fromEntries(set) };
+  const env: NodeJS.ProcessEnv = { ...(isEmbedded && FREE_PORTS), ...Object.fromEntries(set) };
   const warnings = [...unknownNames(given), ...(options.warnings ?? [])];
-  if (ignored.length > 0 && embedded) warnings.push(`--sandbox ignores these settings: ${ignored.join(', ')}`);
+  if (ignored.length > 0 && isEmbedded) warnings.push(`--sandbox ignores these settings: ${ignored.join(', ')}`);
 
   const used = usedNames(command, sandbox);
   const read = SETTING_NAMES.map((name) => ({ name, ...readValue(env, name, sandbox) }));
@@ -67,38 +57,48 @@ export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): Se
   for (const { name, error } of read) {
     if (error && !used.has(name)) warnings.push(`${error.variable} ${error.problem}; it is not used here`);
   }
-  const values: Partial<Values> = Object.fromEntries(
-    read.map(({ name, value, error }) => [name, error ? toDefault(name) : value]),
-  );
+  const values: Partial<Values> = Object.fromEntries(read.map(({ name, value }) => [name, value]));
   const errors = [
     ...read.flatMap(({ name, error }) => (error && used.has(name) ? error : [])),
     ...crossCheck(env, values, { command, sandbox }),
-    ...checkProduction(env, options, embedded),
+    ...checkProduction(env, options, isEmbedded),
   ];
   if (errors.length > 0) throw new SettingsInvalid([...errors, ...checkCertificateFiles(values)], warnings);
 
   // without an error every value is set, except the bank's if the sandbox replaces the bank
   const complete = values as Values;
-  const origins = complete.CORS_ORIGINS ?? (sandbox ? LOCAL_ORIGINS : []);
-  const settings: Settings | SettingsWithoutBank = sandbox
-    ? { ...complete, ...NO_BANK, mode: 'sandbox', CORS_ORIGINS: origins }
-    : {
-        ...complete,
-        BANK_AUTH_URL: complete.BANK_AUTH_URL ?? complete.BANK_BASE_URL,
-        mode: 'live',
-        CORS_ORIGINS: origins,
-      };
+  const settings: Settings = {
+    ...complete,
+    mode: sandbox ? 'sandbox' : 'live',
+    BANK_AUTH_URL: complete.BANK_AUTH_URL ?? complete.BANK_BASE_URL,
+    CORS_ORIGINS: complete.CORS_ORIGINS ?? (sandbox ? LOCAL_ORIGINS : []),
+  };
   return { settings: Object.freeze(settings), warnings };
 }
 
+/** True for the variables that the sandbox replaces. */
+const isOfBank = (variable: string): boolean => BANK_NAMES.some((name) => [name, `${name}_FILE`].includes(variable));
+
+const PREFIXES = [...new Set(KNOWN_NAMES.flatMap((name) => /^[A-Z]+_/.exec(name) ?? []))];
+
+/** Warns of unknown variables with one of our prefixes, with the nearest setting. */
+export function unknownNames(env: NodeJS.ProcessEnv): string[] {
+  return Object.keys(env).flatMap((name) => {
+    const prefix = PREFIXES.find((each) => name.startsWith(each));
+    if (prefix === undefined || KNOWN_NAMES.includes(name)) return [];
+    const nearest = closest(name, [...KNOWN_NAMES]);
+    // Kubernetes sets REDIS_PORT and the like for a service of that name
+    if (prefix === 'REDIS_' && distance(name, nearest) > 2) return [];
+    return [`${name} is not a setting and is ignored (did you mean ${nearest}?)`];
+  });
+}
+
 interface ValueRead {
+  /** The default where there is an error. */
   readonly value?: unknown;
   readonly error?: SettingsError;
   readonly warning?: string;
 }
-
-/** The default of a setting; undefined where it has none. */
-const toDefault = (name: SettingName): unknown => settingsSchema.shape[name].safeParse(undefined).data;
 
 /** The value of one setting; undefined where it is not set and has no default. */
 function readValue(env: NodeJS.ProcessEnv, name: SettingName, sandbox: boolean): ValueRead {
@@ -107,7 +107,10 @@ function readValue(env: NodeJS.ProcessEnv, name: SettingName, sandbox: boolean):
   const variables = [name, ...(secret ? [file] : []), ...(sandbox ? [] : inherits)];
   const [variable = name, other] = variables.filter((each) => env[each]);
   const text = env[variable]?.replace(/^\ufeff/, '');
-  const refuse = (problem: string) => ({ error: withOtherExample({ ...toError(name, problem), variable }, text) });
+  const refuse = (problem: string): ValueRead => ({
+    value: settingsSchema.shape[name].safeParse(undefined).data,
+    error: { ...toError(name, problem, text), variable },
+  });
   if (other === file) return refuse(`is set twice, as ${name} and as ${file}; keep one`);
   if (required && text === undefined) return sandbox ? {} : refuse('is missing');
   try {
@@ -141,18 +144,3 @@ const isSource = (value: unknown): value is SecretSource =>
   typeof value === 'object' && value !== null && 'read' in value;
 
 const toProblem = ({ issues }: z.ZodError): string => issues[0]?.message ?? 'is wrong';
-
-/**
- * Client certificates that cannot be read, to be reported with other errors. Alone they are no error of the settings:
- * opening the certificate reports them, with its own exit code.
- */
-function checkCertificateFiles(values: Partial<Values>): SettingsError[] {
-  return (['BANK_PFX_FILE', 'BANK_CERT_FILE', 'BANK_KEY_FILE'] as const).flatMap((name) => {
-    try {
-      if (values[name]) readSmallFile(values[name]);
-      return [];
-    } catch (error) {
-      return [withOtherExample(toError(name, (error as FileUnusable).problem), values[name])];
-    }
-  });
-}

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { describeSetting, type SettingName } from './settings-schema.js';
 
 /** One error of a setting. */
@@ -25,22 +26,14 @@ export class SettingsInvalid extends Error {
 /**
  * Creates an error of a setting with an example. For a credential, the example is a file, which is the better way to provide
  * it.
+ * @param given what is set: the usual path may be the one that does not exist
  */
-export function toError(name: SettingName, problem: string): SettingsError {
-  // a file whose owner or mode is wrong (small-file.ts)
-  const [, what, command] = /^(.*): "(chown [^"]+)"$/s.exec(problem) ?? [];
-  if (what && command) return { variable: name, problem: what, example: command };
+export function toError(name: SettingName, problem: string, given?: string): SettingsError {
   const { secret, required, example } = describeSetting(name);
-  return { variable: name, problem, example: secret && required ? fileExample(name) : `${name}=${example}` };
+  const [variable, usual] = secret && required ? [`${name}_FILE`, secretFile(name)] : [name, example];
+  const value = usual === given ? `/path/to/${basename(given)}` : usual;
+  return { variable: name, problem, example: `${variable}=${value}` };
 }
 
-/** The same error with an example that differs from what is set: a path that does not exist may be the usual one. */
-export function withOtherExample(error: SettingsError, given: string | undefined): SettingsError {
-  const { variable, example } = error;
-  if (given === undefined || !example.endsWith(`=${given}`)) return error;
-  return { ...error, example: `${variable}=/path/to/${given.split('/').at(-1) || 'file'}` };
-}
-
-/** Example of a secret in a file: BANK_PASSWORD_FILE=/run/secrets/bank-password. */
-export const fileExample = (name: SettingName): string =>
-  `${name}_FILE=/run/secrets/${name.toLowerCase().replaceAll('_', '-')}`;
+/** Where a secret usually is: /run/secrets/bank-password. */
+export const secretFile = (name: SettingName): string => `/run/secrets/${name.toLowerCase().replaceAll('_', '-')}`;

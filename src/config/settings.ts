@@ -7,22 +7,14 @@ export type Values = z.output<typeof settingsSchema>;
 interface Derived {
   /** `sandbox`: the bank is the sandbox. */
   readonly mode: 'live' | 'sandbox';
+  /** `BANK_BASE_URL` where no other is set. */
+  readonly BANK_AUTH_URL: string;
   /** `:*` at the end of one stands for any port. */
   readonly CORS_ORIGINS: readonly string[];
 }
 
-/** The settings without which there is no bank. */
-interface BankSettings extends Readonly<Pick<Values, 'BANK_BASE_URL' | 'BANK_USERNAME' | 'BANK_PASSWORD'>> {
-  /** `BANK_BASE_URL` where no other is set. */
-  readonly BANK_AUTH_URL: string;
-}
-
 /** All settings, checked and frozen, under the names of their variables; undefined without value and default. */
-export type Settings = Readonly<Omit<Values, keyof Derived | keyof BankSettings>> & Derived & BankSettings;
-
-/** Settings with `--sandbox` before the sandbox runs: its address and credentials are not known yet. */
-export type SettingsWithoutBank = Omit<Settings, keyof BankSettings> &
-  Readonly<Partial<Record<keyof BankSettings, undefined>>>;
+export type Settings = Readonly<Omit<Values, keyof Derived>> & Derived;
 
 /** The injection token of `Settings`. Never constructed. */
 abstract class SettingsToken {}

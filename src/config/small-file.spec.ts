@@ -22,14 +22,15 @@ it('reads a small file, also through a symbolic link as in Kubernetes', () => {
 
 it.each<[string, string, () => string]>([
   [
-    'huge, without being read',
-    'is too large (10737418240 bytes, at most 1048576)',
+    'huge',
+    'is larger than 1048576 bytes',
     () => {
       const path = file('huge', 'x');
       truncateSync(path, 10 * 2 ** 30);
       return path;
     },
   ],
+  ['a byte too large', 'is larger than 1048576 bytes', () => file('large', Buffer.alloc(1_048_577))],
   ['missing', 'does not exist', () => join(directory, 'nowhere')],
   ['below a file', 'does not exist (a part of its path is not a directory)', () => join(file('part', 'x'), 'below')],
   ['a directory', 'is a directory, not a file', () => directory],
@@ -48,19 +49,14 @@ it.each<[string, string, () => string]>([
   expect(() => readSmallFile(path)).toThrow(expect.objectContaining({ path, reason }));
 });
 
-(existsSync('/proc/self/pagemap') ? it : it.skip).each([
-  ['/proc/self/pagemap', undefined],
-  ['/proc/self/status', 100],
-])('does not read %s, whose size is 0, beyond the bound', (path, maxBytes) => {
+(existsSync('/proc/self/pagemap') ? it : it.skip)('does not read a file whose size is 0 beyond the bound', () => {
   const before = process.memoryUsage().rss;
-  expect(() => readSmallFile(path, maxBytes)).toThrow(FileUnusable);
+  expect(() => readSmallFile('/proc/self/pagemap')).toThrow(FileUnusable);
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20);
 });
 
-it('reads a file of exactly the bound, and rejects one byte more', () => {
-  const path = file('bound', Buffer.alloc(200_000, 'x'));
-  expect(readSmallFile(path, 200_000)).toHaveLength(200_000);
-  expect(() => readSmallFile(path, 199_999)).toThrow('is too large');
+it('reads a file of exactly the bound', () => {
+  expect(readSmallFile(file('bound', Buffer.alloc(1_048_576, 'x')))).toHaveLength(1_048_576);
 });
 
 (existsSync('/proc/self/status') ? it : it.skip)('a short file of /proc is read, though it says size 0', () => {
@@ -79,20 +75,18 @@ it.each([
   expect(readSecretFile(file('secret', content))).toBe(secret);
 });
 
-it('a file that belongs to another user: names owner and mode, and the command that mends it', () => {
+it('a file that belongs to another user: names the user of the process', () => {
   const path = file('foreign', 'x');
   chmodSync(directory, 0o755);
   chmodSync(path, process.geteuid?.() === 0 ? 0o600 : 0o000);
-  const owner = process.getuid?.();
   // root may read everything
-  if (owner === 0) process.seteuid?.(65_534);
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) process.seteuid?.(65_534);
   try {
     const user = process.geteuid?.();
-    expect(() => readSmallFile(path)).toThrow(
-      `${path} cannot be read by this process (user ${user}; the file belongs to user ${owner}, mode ${owner === 0 ? 600 : 0}): "chown ${user} ${path} && chmod 400 ${path}"`,
-    );
+    expect(() => readSmallFile(path)).toThrow(`${path} cannot be read by this process (user ${user}); check owner`);
   } finally {
-    if (owner === 0) process.seteuid?.(0);
+    if (isRoot) process.seteuid?.(0);
   }
 });
 

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 /** A file that a setting names cannot be used. `reason` continues after the file's name. */
 export class FileUnusable extends Error {
@@ -16,77 +16,56 @@ export class FileUnusable extends Error {
   }
 }
 
-const IS_DIRECTORY = 'is a directory, not a file';
-const REASONS: Record<string, string> = {
-  ENOENT: 'does not exist',
-  ENOTDIR: 'does not exist (a part of its path is not a directory)',
-  EISDIR: IS_DIRECTORY,
-};
-
-/** The reason why a file cannot be read; reads on after the file's name. */
-function whyUnreadable(path: string, error: unknown): string {
-  const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-  if (code === 'EACCES') return whyForbidden(path);
-  return REASONS[code] ?? `cannot be read (${code})`;
-}
-
-/** Names owner and mode of the file, and the command that lets this process read it. */
-function whyForbidden(path: string): string {
-  const user = process.geteuid?.();
-  const file = stat(path);
-  if (user === undefined || !file)
-    return 'cannot be read by this process (check owner and mode of the file and its directories)';
-  const mode = (file.mode & 0o777).toString(8);
-  return `cannot be read by this process (user ${user}; the file belongs to user ${file.uid}, mode ${mode}): "chown ${user} ${path} && chmod 400 ${path}"`;
-}
-
-/** Null in a directory that this process may not search, too. */
-function stat(path: string): Stats | null {
+/** The `problem` of the file that `read` cannot use; null if it can. */
+export function problemOf(read: () => unknown): string | null {
   try {
-    return statSync(path);
-  } catch {
+    read();
     return null;
+  } catch (error) {
+    if (!(error instanceof FileUnusable)) throw error;
+    return error.problem;
   }
+}
+
+/** Reads on after the file's name. */
+function whyUnreadable(error: unknown): string {
+  const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return 'does not exist';
+  if (code === 'ENOTDIR') return 'does not exist (a part of its path is not a directory)';
+  if (code !== 'EACCES') return `cannot be read (${code})`;
+  return `cannot be read by this process (user ${process.geteuid?.()}); check owner and mode of the file and its directories`;
 }
 
 /** Maximum size of a file, bytes: larger than any certificate, key or secret. */
 const MAX_BYTES = 1_048_576;
-const CHUNK_BYTES = 65_536;
+const CHUNK_BYTES = 16_384;
 
 /**
- * The bytes of a regular file, at most `maxBytes`. Opened without blocking and checked before it is read, so that a FIFO
- * cannot hang the process. One byte more than allowed is read at most: a file of /proc says size 0 and may have no end.
+ * The bytes of a regular file of at most 1 MB. Opened without blocking and checked before it is read, so that a FIFO cannot hang
+ * the process. Read in pieces up to the bound: a file of /proc says size 0 and may have no end.
  * @throws FileUnusable
  */
-export function readSmallFile(path: string, maxBytes = MAX_BYTES): Buffer {
+export function readSmallFile(path: string): Buffer {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = fstatSync(descriptor);
-    if (!stat.isFile()) throw new FileUnusable(path, stat.isDirectory() ? IS_DIRECTORY : 'is not a regular file');
-    if (stat.size > maxBytes) throw new FileUnusable(path, `is too large (${stat.size} bytes, at most ${maxBytes})`);
-    const bytes = readAtMost(descriptor, maxBytes + 1);
-    if (bytes.length > maxBytes) throw new FileUnusable(path, `is too large (more than ${maxBytes} bytes)`);
-    return bytes;
+    if (stat.isDirectory()) throw new FileUnusable(path, 'is a directory, not a file');
+    if (!stat.isFile()) throw new FileUnusable(path, 'is not a regular file');
+    const chunks: Buffer[] = [];
+    for (let length = 0; length <= MAX_BYTES;) {
+      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+      const read = readSync(descriptor, chunk);
+      if (read === 0) return Buffer.concat(chunks);
+      chunks.push(chunk.subarray(0, read));
+      length += read;
+    }
+    throw new FileUnusable(path, `is larger than ${MAX_BYTES} bytes`);
   } catch (error) {
-    throw error instanceof FileUnusable ? error : new FileUnusable(path, whyUnreadable(path, error), { cause: error });
+    throw error instanceof FileUnusable ? error : new FileUnusable(path, whyUnreadable(error), { cause: error });
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
-}
-
-/** The bytes up to the end of the file, or the first `maxBytes`. */
-function readAtMost(descriptor: number, maxBytes: number): Buffer {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  while (length < maxBytes) {
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, maxBytes - length));
-    const read = readSync(descriptor, chunk);
-    if (read === 0) break;
-    chunks.push(chunk.subarray(0, read));
-    length += read;
-  }
-  return Buffer.concat(chunks);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { fileExample } from '../../src/config/settings-error.js';
+import { secretFile } from '../../src/config/settings-error.js';
 import { describeSetting, GROUPS, type SettingName } from '../../src/config/settings-schema.js';
 import { read } from '../support/documents.js';
 
@@ -68,5 +68,5 @@ function toSentence(unset: string | undefined): string {
 function toLines(name: SettingName): string[] {
   const { secret, example, default: text = example } = describeSetting(name);
   const mark = FILL_IN.has(name) ? '' : '#';
-  return secret ? [`#${name}=${example}`, `${mark}${fileExample(name)}`] : [`${mark}${name}=${text}`];
+  return secret ? [`#${name}=${example}`, `${mark}${name}_FILE=${secretFile(name)}`] : [`${mark}${name}=${text}`];
 }
