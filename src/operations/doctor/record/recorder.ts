@@ -3,7 +3,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { EndedCall } from '../../../egress/egress.js';
 import { VERSION } from '../../../config/version.js';
 import type { Exchange, ExchangeKind, RecordingFacts } from '../../../sandbox/replay/read-recording.js';
-import type { TlsFacts } from '../connect.js';
 import { maskBody, wordsOf } from './mask-body.js';
 import { maskHeaders } from './mask-headers.js';
 import { Mask } from './mask.js';
@@ -19,6 +18,14 @@ export interface MaskedRecording {
   readonly samples: Mask['samples'];
 }
 
+/** What a handshake with the bank showed. */
+interface Handshake {
+  readonly tlsVersion?: string | null;
+  readonly serverChain?: readonly Readonly<
+    Record<'subject' | 'names' | 'subjectKey' | 'validFrom' | 'validTo', string>
+  >[];
+}
+
 /** Keeps what the bank sends. */
 export class Recorder {
   readonly #seen: Seen[] = [];
@@ -27,7 +34,7 @@ export class Recorder {
   /** Words that must not be in the recording: hosts, user, subject of the certificate. */
   names: readonly string[] = [];
   /** Facts of TLS by the name of the host's role: bank, or tokens and accounts. */
-  tls: Readonly<Record<string, TlsFacts>> = {};
+  tls: Readonly<Record<string, Handshake>> = {};
 
   readonly note = ({ request, answer, failure, ms }: EndedCall): void => {
     const { target, path, query = {} } = request;
