@@ -94,7 +94,7 @@ function begin(
       list.set(each.accountId, each);
       return isNew;
     };
-    const outcome = await reader.read('refresh-1', signal, async ({ number, body }) => {
+    const outcome = await reader.read('refresh-1', signal, async (number, body) => {
       if (number === 1) list = new Map();
       // without the spaces after a page that is to be long
       return readPage(number, body.subarray(0, body.lastIndexOf('}') + 1), take);

@@ -26,15 +26,8 @@ const REFRESHES_WITH_SMALLER_PAGES = 5;
 /** Maximum number of bytes of an error body that are searched for the page size. */
 const MAX_LOOKED_AT = 65_536;
 
-/** One page as received. */
-export interface ListPage {
-  /** Page number, from 1. Page 1 starts the list, or restarts it: the pages before it are then void. */
-  readonly number: number;
-  readonly body: Buffer;
-}
-
-/** Reads the accounts of one page, in order: the next page is parsed after this one. */
-export type ParsePage = (page: ListPage) => Promise<PageFacts>;
+/** Reads the accounts of one page, in order. Page 1 starts the list, or restarts it: the pages before it are then void. */
+export type ParsePage = (number: number, body: Buffer) => Promise<PageFacts>;
 
 /** One refresh: its id at the bank, the signal that ends it, and how its pages are parsed. */
 interface Refresh {
@@ -53,7 +46,6 @@ interface Refresh {
  */
 @Injectable()
 export class AccountReader {
-  readonly #maxConcurrentRequests: number;
   /** The page size of the next pass. Smaller than BANK_PAGE_SIZE for some refreshes, after the bank has rejected that. */
   #pageSize: number;
   /** Whole refreshes in a row with smaller pages. */
@@ -68,7 +60,6 @@ export class AccountReader {
     private readonly log: Log,
   ) {
     this.#pageSize = settings.BANK_PAGE_SIZE;
-    this.#maxConcurrentRequests = settings.BANK_MAX_CONCURRENT_REQUESTS;
   }
 
   /**
@@ -119,33 +110,39 @@ export class AccountReader {
   async #readPages(refresh: Refresh, pageSize: number): Promise<ListOutcome | null> {
     const end = new AbortController();
     const signal = AbortSignal.any([refresh.signal, end.signal]);
-    const pass = new PageRequests((number) => {
-      refresh.pagesAsked += 1;
-      if (refresh.pagesAsked > MAX_PAGES) throw tooManyPages();
-      return this.#get(refresh.id, number, pageSize, signal);
-    });
     const paging = new Paging(pageSize);
     const fields = new ListFields();
-    let ahead = this.#maxConcurrentRequests;
+    /** Answers that were requested and not used yet, in page order. */
+    const requested: Promise<WireAnswer>[] = [];
+    let lastRequested = 0;
+    let atOnce = this.settings.BANK_MAX_CONCURRENT_REQUESTS;
+    let lastKnown = this.#expectedPages;
     try {
-      pass.askUpTo(Math.min(this.#expectedPages, ahead));
       for (let number = 1; number <= paging.last; number++) {
-        pass.askUpTo(number);
-        const page = judge(await pass.take(number), number);
-        if (page === 'too-large') return null;
-        if (page === 'past-the-end') break;
-        const { length } = page.body;
-        refresh.bytes += length;
+        while (lastRequested < Math.min(lastKnown, number + atOnce - 1)) {
+          lastRequested += 1;
+          const answer = this.#get(refresh, lastRequested, pageSize, signal);
+          // it may never be awaited
+          answer.catch(() => undefined);
+          requested.push(answer);
+        }
+        const answer = await (requested.shift() as Promise<WireAnswer>);
+        if (isTooLarge(answer)) return null;
+        // past the end
+        if (answer.status === 404 && number > 1) break;
+        const error = toAnswerError(answer, 'accounts');
+        if (error) throw error;
+        const { body } = answer;
+        refresh.bytes += body.length;
         if (refresh.bytes > MAX_BYTES) throw tooManyBytes();
-        ahead = Math.min(ahead, Math.max(1, Math.floor(MAX_BYTES_AHEAD / length)));
-        pass.askUpTo(Math.min(paging.last, number + ahead));
-        const facts = await refresh.parsePage({ number, body: page.body });
+        atOnce = Math.min(atOnce, Math.max(1, Math.floor(MAX_BYTES_AHEAD / body.length)));
+        const facts = await refresh.parsePage(number, body);
         paging.add(facts);
         fields.add(facts.fields);
-        pass.askUpTo(Math.min(paging.last, number + ahead));
+        lastKnown = paging.last;
       }
       this.drift.noteList(fields);
-      this.#expectedPages = Math.min(paging.outcome.pages, ahead);
+      this.#expectedPages = Math.min(paging.outcome.pages, atOnce);
       return paging.outcome;
     } finally {
       // one failed page ends the others
@@ -154,12 +151,14 @@ export class AccountReader {
   }
 
   /** One page, with any status. Retried once after a transient failure (docs/architecture.md#every-retry). */
-  async #get(refreshId: string, pageNumber: number, pageSize: number, signal: AbortSignal): Promise<WireAnswer> {
+  async #get(refresh: Refresh, pageNumber: number, pageSize: number, signal: AbortSignal): Promise<WireAnswer> {
+    refresh.pagesAsked += 1;
+    if (refresh.pagesAsked > MAX_PAGES) throw tooManyPages();
     const request = {
       path: ACCOUNTS_PATH,
       query: { PageNumber: String(pageNumber), PageSize: String(pageSize) },
       ...(pageNumber > 1 && { expected: [404] }),
-      refreshId,
+      refreshId: refresh.id,
       signal,
     };
     try {
@@ -174,39 +173,6 @@ export class AccountReader {
     });
     return this.call.get(request);
   }
-}
-
-/** The requests of one pass: each page is asked for once, in order, and possibly ahead of its turn. */
-class PageRequests {
-  readonly #answers = new Map<number, Promise<WireAnswer>>();
-  #last = 0;
-
-  constructor(private readonly ask: (number: number) => Promise<WireAnswer>) {}
-
-  askUpTo(number: number): void {
-    while (this.#last < number) {
-      this.#last += 1;
-      const answer = this.ask(this.#last);
-      // it may never be awaited
-      answer.catch(() => undefined);
-      this.#answers.set(this.#last, answer);
-    }
-  }
-
-  async take(number: number): Promise<WireAnswer> {
-    const answer = this.#answers.get(number) as Promise<WireAnswer>;
-    this.#answers.delete(number);
-    return answer;
-  }
-}
-
-/** What an answer means for the pass. @throws GatewayError as `toAnswerError` */
-function judge(answer: WireAnswer, number: number): WireAnswer | 'too-large' | 'past-the-end' {
-  if (isTooLarge(answer)) return 'too-large';
-  if (answer.status === 404 && number > 1) return 'past-the-end';
-  const error = toAnswerError(answer, 'accounts');
-  if (error) throw error;
-  return answer;
 }
 
 const tooManyPages = () =>

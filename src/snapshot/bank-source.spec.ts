@@ -9,7 +9,7 @@ import { BankSource } from './bank-source.js';
 
 type Read = AccountReader['read'];
 
-const PAGE = { number: 1, body: Buffer.from('{"result":[{"accountId":"a"},{"accountId":"b"}]}') };
+const PAGE = Buffer.from('{"result":[{"accountId":"a"},{"accountId":"b"}]}');
 
 function begin(read: Read, timeoutMs = 60_000) {
   const clock = new FakeClock(Date.UTC(2026, 10, 21, 8));
@@ -27,7 +27,7 @@ const untilAborted = (signal: AbortSignal) =>
 describe('the bank as a source', () => {
   it('dates the snapshot before the first call', async () => {
     const readTwo = async (_id: string, _signal: AbortSignal, parsePage: ParsePage) => {
-      await parsePage(PAGE);
+      await parsePage(1, PAGE);
       begun.clock.advance(1500);
       return { accounts: 2, pages: 1, complete: true };
     };

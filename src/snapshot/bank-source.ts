@@ -30,8 +30,8 @@ export class BankSource extends SnapshotSource {
     const askedAt = this.clock.now();
     const list = new ListThread();
     try {
-      const { complete, pages } = await this.accounts.read(refreshId, limit, (page) =>
-        orAborted(list.takePage(page), limit),
+      const { complete, pages } = await this.accounts.read(refreshId, limit, (number, body) =>
+        orAborted(list.takePage(number, body), limit),
       );
       const size = await orAborted(list.finish(), limit);
       const asOf = new Date(askedAt.wall).toISOString();

@@ -19,12 +19,9 @@ function start(script?: string): ListThread {
   return thread;
 }
 
-const page = (number: number, ...ids: string[]) => ({
-  number,
-  body: Buffer.from(
-    JSON.stringify({ result: ids.map((accountId) => ({ accountId })), pageInfo: { rowCount: ids.length } }),
-  ),
-});
+const bodyWith = (result: readonly object[]) => Buffer.from(JSON.stringify({ result }));
+const page = (...ids: string[]) =>
+  Buffer.from(JSON.stringify({ result: ids.map((accountId) => ({ accountId })), pageInfo: { rowCount: ids.length } }));
 
 interface Shown {
   readonly accounts: { readonly id: string }[];
@@ -37,7 +34,7 @@ const idsOf = async (thread: ListThread) => (await bodyOf(thread)).accounts.map(
 
 async function listOf(...ids: string[]): Promise<ListThread> {
   const thread = start();
-  await thread.takePage(page(1, ...ids));
+  await thread.takePage(1, page(...ids));
   await thread.finish();
   return thread;
 }
@@ -45,14 +42,14 @@ async function listOf(...ids: string[]): Promise<ListThread> {
 describe('a list thread', () => {
   it('parses pages, and answers queries about their accounts', async () => {
     const thread = start();
-    expect(await thread.takePage(page(1, 'b', 'a'))).toEqual({
+    expect(await thread.takePage(1, page('b', 'a'))).toEqual({
       accounts: 2,
       added: 2,
       rowCount: 2,
       echoedSize: null,
       fields: { drift: [], known: ['accountId'] },
     });
-    expect(await thread.takePage(page(2, 'c', 'a'))).toMatchObject({ accounts: 2, added: 1 });
+    expect(await thread.takePage(2, page('c', 'a'))).toMatchObject({ accounts: 2, added: 1 });
     expect(await thread.finish()).toBe(3);
     expect(await idsOf(thread)).toEqual(['a', 'b', 'c']);
     expect(await bodyOf(thread, { kind: 'account', id: 'b' })).toMatchObject({ account: { id: 'b' }, snapshot: FACTS });
@@ -62,8 +59,8 @@ describe('a list thread', () => {
 
   it('starts over with page 1', async () => {
     const thread = start();
-    await thread.takePage(page(1, 'old'));
-    await thread.takePage(page(1, 'new'));
+    await thread.takePage(1, page('old'));
+    await thread.takePage(1, page('new'));
     await thread.finish();
     expect(await idsOf(thread)).toEqual(['new']);
   });
@@ -88,16 +85,16 @@ describe('a list thread', () => {
   });
 
   it('returns the error of a page that cannot be read', async () => {
-    const wrong = { number: 1, body: Buffer.from('{"result":[{"accountId":{}}]}') };
-    expect(await refusalOf(() => start().takePage(wrong))).toMatchObject({
+    const wrong = bodyWith([{ accountId: {} }]);
+    expect(await refusalOf(() => start().takePage(1, wrong))).toMatchObject({
       code: 'bank-response-invalid',
       detail: 'In the account list, result[0].accountId is not a string.',
     });
   });
 
   it('does not transfer bytes that share a buffer with others', async () => {
-    const shared = Buffer.concat([Buffer.from('x'), page(1, 'a').body]);
-    await start().takePage({ number: 1, body: shared.subarray(1) });
+    const shared = Buffer.concat([Buffer.from('x'), page('a')]);
+    await start().takePage(1, shared.subarray(1));
     expect(shared.toString()).toContain('accountId');
   });
 });
@@ -108,7 +105,7 @@ describe('a search that takes long', () => {
       accountId: `a-${index}`,
       accountDescription: '\u1f82'.repeat(3990),
     }));
-    return { number: 1, body: Buffer.from(JSON.stringify({ result })) };
+    return bodyWith(result);
   };
   const search = (q: string): Query => ({
     kind: 'accounts',
@@ -119,7 +116,7 @@ describe('a search that takes long', () => {
 
   it('holds up neither other queries nor the next list', async () => {
     const thread = start();
-    await thread.takePage(slow());
+    await thread.takePage(1, slow());
     await thread.finish();
     const done: string[] = [];
     const searches = ['X', 'Y'].map((q) => thread.answer(search(q), FACTS, STAYS).then(() => done.push(q)));
@@ -132,7 +129,7 @@ describe('a search that takes long', () => {
 
   it('ends when its caller has left, and so does its thread when it is retired', async () => {
     const thread = start();
-    await thread.takePage(slow());
+    await thread.takePage(1, slow());
     await thread.finish();
     const caller = new AbortController();
     // more than one list works on at once
@@ -155,12 +152,12 @@ describe('a long document', () => {
       ['friendlyName', 'accountDescription', 'ownedByCompanyName'].map((name) => [name, 'x'.repeat(4000)]),
     );
     const result = Array.from({ length: 500 }, (_, index) => ({ accountId: `a-${index}`, ...texts }));
-    return { number: 1, body: Buffer.from(JSON.stringify({ result })) };
+    return bodyWith(result);
   };
 
   it('has no body in the answer, and is read in pieces', async () => {
     const thread = start();
-    await thread.takePage(long());
+    await thread.takePage(1, long());
     await thread.finish();
     const answer = await thread.answer(ALL, FACTS, STAYS);
     expect(answer).toMatchObject({ body: null, digest: expect.stringMatching(/^[\w-]{27}$/) });
@@ -172,7 +169,7 @@ describe('a long document', () => {
 
   it('keeps a retired thread alive until it is read to its end, or abandoned', async () => {
     const thread = start();
-    await thread.takePage(long());
+    await thread.takePage(1, long());
     await thread.finish();
     const csv = { kind: 'csv', selection: SELECTION, dialect: { separator: 'comma', decimal: 'point' } } as const;
     const [read, left] = [thread.pieces(csv, FACTS, STAYS), thread.pieces(csv, FACTS, STAYS)];
@@ -207,7 +204,7 @@ describe('a thread that fails', () => {
   ])('because it %s rejects the page and all later calls', async (_name, script, code) => {
     const thread = start(script);
     if (script === '') setImmediate(() => void thread.end());
-    expect((await refusalOf(() => thread.takePage(page(1, 'a')))).code).toBe(code);
+    expect((await refusalOf(() => thread.takePage(1, page('a')))).code).toBe(code);
     expect((await refusalOf(() => thread.finish())).code).toBe(code);
     expect(thread.hasEnded).toBe(true);
   });
@@ -220,10 +217,10 @@ describe('a thread that fails', () => {
         accountId: `${number}-${index}`,
         friendlyName: 'n'.repeat(4000),
       }));
-      return { number, body: Buffer.from(JSON.stringify({ result })) };
+      return bodyWith(result);
     };
     const error = await refusalOf(async () => {
-      for (let number = 1; number <= 6; number++) await thread.takePage(pageOf(number));
+      for (let number = 1; number <= 6; number++) await thread.takePage(number, pageOf(number));
       await thread.finish();
     });
     expect([error.code, error.detail]).toEqual([
@@ -264,7 +261,7 @@ describe('a thread that fails', () => {
       accountId: `a-${index}`,
       friendlyName: '\u0f71'.repeat(99) + String(index),
     }));
-    await thread.takePage({ number: 1, body: Buffer.from(JSON.stringify({ result: names })) });
+    await thread.takePage(1, bodyWith(names));
     const sorting = refusalOf(() => thread.finish());
     await thread.end();
     expect(await sorting).toBeInstanceOf(ListEnded);

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import pLimit from 'p-limit';
-import type { ListPage } from '../bank/account-reader.js';
 import type { PageFacts } from '../list/read-page.js';
 import { builtFile } from '../config/built-file.js';
 import { GatewayError } from '../errors/gateway-error.js';
@@ -72,7 +71,7 @@ export class ListThread {
   }
 
   /** Adds a page, whose bytes it takes. Page 1 restarts the list. @throws GatewayError bank-response-invalid, internal-error */
-  takePage({ number, body }: ListPage): Promise<PageFacts> {
+  takePage(number: number, body: Buffer): Promise<PageFacts> {
     const bytes = toOwned(body);
     return this.#call('takePage', [number, bytes], { transfer: [bytes.buffer] });
   }

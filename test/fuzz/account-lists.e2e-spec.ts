@@ -77,7 +77,9 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
   // without a thread: its start would take longer than the list
   const list = new LocalList();
   const readList = async ({ refreshId, signal }: RefreshRequest) => {
-    const { complete, pages: count } = await reader.read(refreshId, signal, (page) => list.takePage(page));
+    const { complete, pages: count } = await reader.read(refreshId, signal, (number, body) =>
+      list.takePage(number, body),
+    );
     const size = await list.finish();
     const snapshot = { ...snapshotOf([], complete, clock.now()), list, size };
     return { snapshot, pages: count, source: 'bank' as const };

@@ -4,7 +4,6 @@ import { toAccount, type Account, type Balance } from '../../src/list/account.js
 import { AccountList } from '../../src/list/account-list.js';
 import type { GatewayError } from '../../src/errors/gateway-error.js';
 import { ListService } from '../../src/list/list-service.js';
-import type { ListPage } from '../../src/bank/account-reader.js';
 import type { SnapshotFacts } from '../../src/list/answer-schemas.js';
 import type { Export, Query } from '../../src/list/queries.js';
 import type { Steps } from '../../src/list/steps.js';
@@ -57,7 +56,7 @@ export class LocalList {
     this.#service.restore(Buffer.from(JSON.stringify(accounts)));
   }
 
-  async takePage({ number, body }: ListPage) {
+  async takePage(number: number, body: Buffer) {
     return this.#service.takePage(number, body);
   }
 

@@ -34,7 +34,7 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
   let unreadable: unknown;
   let outcome: ListOutcome;
   try {
-    outcome = await accountReader.read(requestId, deadline, async ({ number, body }) => {
+    outcome = await accountReader.read(requestId, deadline, async (number, body) => {
       if (number === 1) list = new AccountList();
       try {
         return readPage(number, body, (account) => list.add(toAccount(account)));

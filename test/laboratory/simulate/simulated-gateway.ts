@@ -6,7 +6,6 @@ import type { IdentityHolder } from '../../../src/auth/identity-holder.js';
 import { validityError, type IdentityMaterial } from '../../../src/auth/identity-material.js';
 import { requestToken, type AccessToken } from '../../../src/auth/request-token.js';
 import { AccountReader } from '../../../src/bank/account-reader.js';
-import type { ListPage } from '../../../src/bank/account-reader.js';
 import type { PageFacts } from '../../../src/list/read-page.js';
 import { readSettings } from '../../../src/config/read-settings.js';
 import type { WireAnswer, WireRequest } from '../../../src/egress/wire-client.js';
@@ -172,7 +171,7 @@ class SimulatedSource extends SnapshotSource {
   }
 }
 
-async function parsePage({ body }: ListPage): Promise<PageFacts> {
+async function parsePage(_number: number, body: Buffer): Promise<PageFacts> {
   const { rows, rowCount, pageSize } = JSON.parse(body.toString()) as ModelPage;
   return { accounts: rows, added: rows, rowCount, echoedSize: pageSize, fields: { drift: [], known: [] } };
 }
