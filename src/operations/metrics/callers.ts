@@ -3,8 +3,7 @@ import { hasManyDigits } from '../../errors/many-digits.js';
 import { isApi } from '../../representation/paths.js';
 import type { RequestEnded } from '../../telemetry/activity.js';
 import { Clock } from '../../time/clock.js';
-import { LastMinute } from './last-minute.js';
-import type { RecentCall } from './recent-call.js';
+import { CallTally, type RecentCall } from './call-tally.js';
 import type { RecentClient } from './recent-schema.js';
 
 const MAX_NAMES = 50;
@@ -15,11 +14,13 @@ const WITHOUT_NAME = 'none';
 const OTHER = 'other';
 /** Problems of callers that are not allowed to call: they must not use up the names. */
 const REJECTED = new Set(['client-not-allowed', 'host-not-allowed']);
+const SECONDS = 60;
 
 interface Caller {
   /** All requests, whatever they got. */
   requests: number;
-  readonly lastMinute: LastMinute;
+  /** The calls of the last minute by second, the newest last. */
+  readonly seconds: { readonly second: number; readonly calls: CallTally }[];
   /** Time of the last call of `/api`, ms since 1970; null without one. */
   lastAt: number | null;
   /** The same by the monotonic clock. */
@@ -45,9 +46,8 @@ export class Callers {
     const caller = this.#find(request);
     caller.requests += 1;
     if (!call) return;
-    const { wall, monotonic } = this.clock.now();
-    caller.lastAt = wall;
-    caller.lastMinute.record(monotonic, call);
+    caller.lastAt = this.clock.now().wall;
+    this.#tallyOf(caller).record(call);
   }
 
   /** Requests by name. */
@@ -59,14 +59,32 @@ export class Callers {
   /** The callers of the last hour, the busiest of the last minute first. */
   get clients(): RecentClient[] {
     this.#forgetOld();
-    const { monotonic } = this.clock.now();
+    const since = this.#second - SECONDS;
     const clients: RecentClient[] = [];
-    for (const [name, { lastMinute, lastAt }] of this.#byName) {
-      if (lastAt === null) continue;
-      const { requests, ...got } = lastMinute.read(monotonic);
-      clients.push({ name, callsPerMinute: requests, ...got, lastAt: new Date(lastAt).toISOString() });
+    for (const [name, { seconds, lastAt: at }] of this.#byName) {
+      if (at === null) continue;
+      const minute = new CallTally();
+      for (const { second, calls } of seconds) if (second > since) minute.add(calls);
+      const { requests: callsPerMinute, current, stale, errors } = minute;
+      const lastAt = new Date(at).toISOString();
+      clients.push({ name, callsPerMinute, p99Ms: minute.percentileMs(99), current, stale, errors, lastAt });
     }
     return clients.toSorted((a, b) => b.callsPerMinute - a.callsPerMinute || a.name.localeCompare(b.name));
+  }
+
+  get #second(): number {
+    return Math.floor(this.clock.now().monotonic / 1000);
+  }
+
+  /** The tally of this second. */
+  #tallyOf({ seconds }: Caller): CallTally {
+    const second = this.#second;
+    const last = seconds.at(-1);
+    if (last?.second === second) return last.calls;
+    const calls = new CallTally();
+    seconds.push({ second, calls });
+    if (seconds.length > SECONDS) seconds.shift();
+    return calls;
   }
 
   #find({ clientName: name = WITHOUT_NAME, route, problem }: Request): Caller {
@@ -86,8 +104,7 @@ export class Callers {
       const [oldest = ''] = names.reduce((one, other) => (other[1].lastSeen < one[1].lastSeen ? other : one));
       this.#byName.delete(oldest);
     }
-    const { monotonic: lastSeen } = this.clock.now();
-    const caller = { requests: 0, lastMinute: new LastMinute(), lastAt: null, lastSeen };
+    const caller: Caller = { requests: 0, seconds: [], lastAt: null, lastSeen: this.clock.now().monotonic };
     this.#byName.set(name, caller);
     return caller;
   }

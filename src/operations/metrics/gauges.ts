@@ -2,7 +2,6 @@ import type { Server } from 'node:http';
 import { promisify } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { Counter, Gauge, Registry } from '@prometheus-io/client';
 import { Settings } from '../../config/settings.js';
 import { COMMIT, VERSION } from '../../config/version.js';
 import { describeRoutes } from '../../egress/route.js';
@@ -10,102 +9,74 @@ import { countLostLines } from '../../telemetry/standard-output.js';
 import { toFailureSeries } from '../health/failure-series.js';
 import { GatewayStatus, type GatewayFacts } from '../health/gateway-status.js';
 import { isReady, judgeHealth } from '../health/judge-health.js';
-
-const HEALTH = ['ok', 'degraded', 'error'];
-const CIRCUIT = ['closed', 'open', 'half-open'];
-
-/** The value of a sample; null where there is none, and the sample is then absent. */
-type Value = number | boolean | null;
-type Labelled = readonly [labels: Record<string, string>, value: Value];
-type Read = (facts: GatewayFacts) => Value | readonly Labelled[] | Promise<number>;
+import { toText, type Sample, type Value } from './metric.js';
 
 /** The metrics that show the state at the moment of a scrape (docs/logs.md#metrics). */
 @Injectable()
 export class Gauges {
-  readonly registry = new Registry();
+  readonly #countConnections: () => Promise<number>;
 
   constructor(
     private readonly status: GatewayStatus,
+    private readonly settings: Settings,
     adapterHost: HttpAdapterHost,
-    settings: Settings,
   ) {
     const server = adapterHost.httpAdapter.getHttpServer() as Server;
-    const countConnections = promisify(server.getConnections.bind(server));
+    this.#countConnections = promisify(server.getConnections.bind(server));
+  }
+
+  async toText(): Promise<string> {
+    const facts = this.status.read();
+    const { snapshot, bank, token, sharing } = facts;
     const build = { version: VERSION, commit: COMMIT ?? 'unknown' };
-    const mode = { mode: settings.mode, route: describeRoutes(settings) };
-    this.#add('build_info', 'The build that runs.', () => [[build, 1]], 'version', 'commit');
-    this.#add('mode', 'The bank that is called, and the route to it.', () => [[mode, 1]], 'mode', 'route');
-    this.#add('ready', 'Whether a call for accounts would be answered now.', isReady);
-    const health: Read = (facts) => toStates('status', HEALTH, judgeHealth(facts).status);
-    this.#add('status', 'The status of /health.', health, 'status');
-    this.#add('connections', 'Open connections of callers.', () => countConnections());
-    this.#add('pending_requests', 'Requests that wait for the bank.', ({ snapshot }) => snapshot.callersWaiting);
-    this.#addSnapshot();
-    this.#addBank();
-    this.#addLostLines();
-    if (settings.REDIS_URL === undefined) return;
-    this.#add('sharing_up', 'Whether Redis can be used.', ({ sharing }) => sharing.redis?.state === 'fleet');
+    const mode = { mode: this.settings.mode, route: describeRoutes(this.settings) };
+    const states = toStates('status', ['ok', 'degraded', 'error'], judgeHealth(facts).status);
+    const circuit = toStates('state', ['closed', 'open', 'half-open'], toFailureSeries(facts).circuit);
+    const lastSuccess = toSeconds(toTime(bank.lastSuccessAt.accounts));
+    const certificates = certificatesOf(facts);
+    const expiries = certificates.map(({ use, ends }) => ({ labels: { use }, value: toSeconds(ends) }));
+    const refusals = certificates.map(({ use, refused }) => ({ labels: { use }, value: refused }));
+    return [
+      gauge('build_info', 'The build that runs.', [{ labels: build, value: 1 }]),
+      gauge('mode', 'The bank that is called, and the route to it.', [{ labels: mode, value: 1 }]),
+      gauge('ready', 'Whether a call for accounts would be answered now.', isReady(facts)),
+      gauge('status', 'The status of /health.', states),
+      gauge('connections', 'Open connections of callers.', await this.#countConnections()),
+      gauge('pending_requests', 'Requests that wait for the bank.', snapshot.callersWaiting),
+      gauge('snapshot_age_seconds', 'Age of the cached snapshot.', toSeconds(snapshot.ageMs)),
+      gauge(
+        'snapshot_expiry_timestamp_seconds',
+        'Time at which the cached snapshot stops being served.',
+        toSeconds(toTime(snapshot.expiresAt)),
+      ),
+      gauge('snapshot_accounts', 'Accounts in the cached snapshot.', snapshot.accounts),
+      gauge('snapshot_stale', 'Whether apps get a stale snapshot.', snapshot.asOf === null ? null : snapshot.stale),
+      gauge('snapshot_complete', "Whether the bank's row count agrees with the cached snapshot.", snapshot.complete),
+      gauge('bank_circuit', 'The state of the back-off.', circuit),
+      gauge('bank_last_success_timestamp_seconds', 'Time of the last successful refresh from the bank.', lastSuccess),
+      gauge('bank_drift_paths', 'Unknown or missing keys and words of the bank.', bank.driftCount),
+      gauge('token_expiry_timestamp_seconds', 'Time at which the access token expires.', toSeconds(token.expiresAt)),
+      gauge('certificate_expiry_timestamp_seconds', 'Time at which a certificate expires.', expiries),
+      gauge(
+        'certificate_refused',
+        "Whether a new certificate was refused, or the bank's server certificate is not trusted.",
+        refusals,
+      ),
+      sharing.redis ? gauge('sharing_up', 'Whether Redis can be used.', sharing.redis.state === 'fleet') : '',
+      toText(
+        'accounts_gateway_log_lines_dropped_total',
+        'counter',
+        'Log lines dropped because standard output could not be written.',
+        [{ labels: {}, value: countLostLines() }],
+      ),
+    ].join('');
   }
+}
 
-  #addSnapshot(): void {
-    const completeHelp = "Whether the bank's row count agrees with the cached snapshot.";
-    const expiry: Read = ({ snapshot }) => toSeconds(toTime(snapshot.expiresAt));
-    const stale: Read = ({ snapshot }) => (snapshot.asOf === null ? null : snapshot.stale);
-    this.#add('snapshot_age_seconds', 'Age of the cached snapshot.', ({ snapshot }) => toSeconds(snapshot.ageMs));
-    this.#add('snapshot_expiry_timestamp_seconds', 'Time at which the cached snapshot stops being served.', expiry);
-    this.#add('snapshot_accounts', 'Accounts in the cached snapshot.', ({ snapshot }) => snapshot.accounts);
-    this.#add('snapshot_stale', 'Whether apps get a stale snapshot.', stale);
-    this.#add('snapshot_complete', completeHelp, ({ snapshot }) => snapshot.complete);
-  }
-
-  #addBank(): void {
-    const circuit: Read = (facts) => toStates('state', CIRCUIT, toFailureSeries(facts).circuit);
-    const lastSuccess: Read = ({ bank }) => toSeconds(toTime(bank.lastSuccessAt.accounts));
-    this.#add('bank_circuit', 'The state of the back-off.', circuit, 'state');
-    this.#add('bank_last_success_timestamp_seconds', 'Time of the last successful refresh from the bank.', lastSuccess);
-    this.#add('bank_drift_paths', 'Unknown or missing keys and words of the bank.', ({ bank }) => bank.driftCount);
-    this.#add('token_expiry_timestamp_seconds', 'Time at which the access token expires.', ({ token }) =>
-      toSeconds(token.expiresAt),
-    );
-    const ends: Read = (facts) => certificatesOf(facts).map(({ use, ends }) => [{ use }, toSeconds(ends)]);
-    const refusals: Read = (facts) => certificatesOf(facts).map(({ use, refused }) => [{ use }, refused]);
-    const refusedHelp = "Whether a new certificate was refused, or the bank's server certificate is not trusted.";
-    this.#add('certificate_expiry_timestamp_seconds', 'Time at which a certificate expires.', ends, 'use');
-    this.#add('certificate_refused', refusedHelp, refusals, 'use');
-  }
-
-  /** A counter, which the standard output of the process keeps. */
-  #addLostLines(): void {
-    const counter = new Counter({
-      name: 'accounts_gateway_log_lines_dropped_total',
-      help: 'Log lines dropped because standard output could not be written.',
-      registers: [],
-      collect() {
-        this.reset();
-        this.inc(countLostLines());
-      },
-    });
-    this.registry.registerMetric(counter);
-  }
-
-  #add(name: string, help: string, read: Read, ...labelNames: string[]): void {
-    const { status } = this;
-    const gauge = new Gauge<string>({
-      name: `accounts_gateway_${name}`,
-      help,
-      labelNames,
-      registers: [],
-      async collect() {
-        const result = await read(status.read());
-        this.reset();
-        // without labels the library sets 0
-        if (labelNames.length === 0) this.remove();
-        const samples = Array.isArray(result) ? (result as Labelled[]) : [[{}, result] as Labelled];
-        for (const [labels, value] of samples) if (value !== null) this.set(labels, Number(value));
-      },
-    });
-    this.registry.registerMetric(gauge);
-  }
+/** @param value one without labels, or samples with them */
+function gauge(name: string, help: string, value: Value | readonly Sample[]): string {
+  const samples = Array.isArray(value) ? (value as readonly Sample[]) : [{ labels: {}, value: value as Value }];
+  return toText(`accounts_gateway_${name}`, 'gauge', help, samples);
 }
 
 function certificatesOf({ certificate, bank, listener }: GatewayFacts) {
@@ -118,8 +89,8 @@ function certificatesOf({ certificate, bank, listener }: GatewayFacts) {
 }
 
 /** A state set: one sample per state, 1 for the present one. */
-const toStates = (label: string, states: readonly string[], present: string): Labelled[] =>
-  states.map((state) => [{ [label]: state }, state === present]);
+const toStates = (label: string, states: readonly string[], present: string): Sample[] =>
+  states.map((state) => ({ labels: { [label]: state }, value: state === present }));
 
 const toTime = (iso: string | null): number | null => (iso === null ? null : Date.parse(iso));
 

@@ -1,12 +1,21 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { Registry } from '@prometheus-io/client';
-import { Exposition } from './exposition.js';
+import { collectDefaultMetrics, Registry } from '@prometheus-io/client';
+import { Gauges } from './gauges.js';
+import { Metrics } from './metrics.js';
 
+const KEPT_MS = 1000;
+
+/** The text of all metrics: what was counted, the state at this moment, and the process. Kept for a second. */
 @ApiTags('health')
 @Controller('metrics')
 export class MetricsController {
-  constructor(private readonly exposition: Exposition) {}
+  #kept: { readonly text: Promise<string>; readonly at: number } | null = null;
+
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly gauges: Gauges,
+  ) {}
 
   @Get()
   @Header('cache-control', 'no-store')
@@ -22,6 +31,24 @@ export class MetricsController {
     content: { 'text/plain': { schema: { type: 'string' } } },
   })
   get(): Promise<string> {
-    return this.exposition.render();
+    const at = performance.now();
+    if (!this.#kept || at - this.#kept.at >= KEPT_MS) this.#kept = { text: this.#build(), at };
+    return this.#kept.text;
   }
+
+  async #build(): Promise<string> {
+    const [gauges, process] = await Promise.all([this.gauges.toText(), processMetrics().metrics()]);
+    return `${this.metrics.toText()}${gauges}${process}`;
+  }
+}
+
+let processRegistry: Registry | null = null;
+
+/** The library's default metrics, once per process and from the first scrape on: they observe Node and cannot be stopped. */
+function processMetrics(): Registry {
+  if (!processRegistry) {
+    processRegistry = new Registry();
+    collectDefaultMetrics({ register: processRegistry });
+  }
+  return processRegistry;
 }

@@ -1,9 +1,8 @@
-import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Activity, type BankCallEnded } from '../../telemetry/activity.js';
+import { Activity } from '../../telemetry/activity.js';
 import type { Owner } from '../../errors/problem-table.js';
 import { GatewayStatus } from '../health/gateway-status.js';
-import type { RecentCall } from './recent-call.js';
+import { CallTally, type RecentCall } from './call-tally.js';
 import type { RecentPoint } from './recent-schema.js';
 
 export const EVERY_SECONDS = 10;
@@ -21,7 +20,9 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
     activity: Activity,
     private readonly status: GatewayStatus,
   ) {
-    activity.on('bankCallEnded', (call) => this.#onBankCall(call));
+    activity.on('bankCallEnded', ({ ms, code }) =>
+      this.#present.bankCalls.record({ ms, got: code === null ? 'current' : 'errors' }),
+    );
   }
 
   /** Oldest first; excludes the activity since the last point. */
@@ -41,19 +42,19 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
   endPoint(): void {
     const { at, snapshot } = this.status.read();
     const { ageMs } = snapshot;
-    const { latencies, current, stale, errors, failuresByOwner, bankLatencies, bankFailures } = this.#present;
+    const { calls, failuresByOwner, bankCalls } = this.#present;
     this.#points.push({
       at: new Date(at).toISOString(),
-      requests: latencies.count,
-      current,
-      stale,
-      errors,
+      requests: calls.requests,
+      current: calls.current,
+      stale: calls.stale,
+      errors: calls.errors,
       failuresByOwner,
-      p50Ms: toMs(latencies, 50),
-      p99Ms: toMs(latencies, 99),
-      bankCalls: bankLatencies.count,
-      bankFailures,
-      bankP50Ms: toMs(bankLatencies, 50),
+      p50Ms: calls.percentileMs(50),
+      p99Ms: calls.percentileMs(99),
+      bankCalls: bankCalls.requests,
+      bankFailures: bankCalls.errors,
+      bankP50Ms: bankCalls.percentileMs(50),
       snapshotAgeSeconds: ageMs === null ? null : Math.max(0, Math.floor(ageMs / 1000)),
     });
     if (this.#points.length > MAX_POINTS) this.#points.shift();
@@ -61,32 +62,16 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Counts a call of an app. */
-  record({ ms, got, owner }: RecentCall): void {
-    if (owner) this.#present.failuresByOwner[owner] = (this.#present.failuresByOwner[owner] ?? 0) + 1;
-    if (got !== 'other') this.#present[got] += 1;
-    this.#present.latencies.record(toMicros(ms));
-  }
-
-  #onBankCall({ ms, code }: BankCallEnded): void {
-    if (code !== null) this.#present.bankFailures += 1;
-    this.#present.bankLatencies.record(toMicros(ms));
+  record(call: RecentCall): void {
+    const { calls, failuresByOwner } = this.#present;
+    calls.record(call);
+    if (call.owner) failuresByOwner[call.owner] = (failuresByOwner[call.owner] ?? 0) + 1;
   }
 }
 
-/** The activity since the last point. Histograms record microseconds, within 1 %. */
+/** The activity since the last point. */
 const startInterval = () => ({
-  latencies: createHistogram({ figures: 2 }),
-  current: 0,
-  stale: 0,
-  errors: 0,
+  calls: new CallTally(),
   failuresByOwner: {} as Partial<Record<Owner, number>>,
-  bankLatencies: createHistogram({ figures: 2 }),
-  bankFailures: 0,
+  bankCalls: new CallTally(),
 });
-
-/** The histogram accepts whole numbers from 1. */
-const toMicros = (ms: number): number => Math.max(1, Math.round(ms * 1000));
-
-/** Percentile of durations, ms; null without any. */
-const toMs = (latencies: RecordableHistogram, percent: number): number | null =>
-  latencies.count === 0 ? null : Math.round(latencies.percentile(percent) / 10) / 100;

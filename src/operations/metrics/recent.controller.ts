@@ -2,7 +2,6 @@ import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { refTo } from '../../representation/schemas.js';
 import { Callers } from './callers.js';
-import { keepASecond } from './keep-a-second.js';
 import { RecentEvents } from './recent-events.js';
 import { EVERY_SECONDS, RecentHistory } from './recent-history.js';
 import { recentSchema } from './recent-schema.js';
@@ -11,11 +10,6 @@ import { recentSchema } from './recent-schema.js';
 @ApiTags('health')
 @Controller('health')
 export class RecentController {
-  readonly #recent = keepASecond(() => {
-    const { points } = this.history;
-    return { everySeconds: EVERY_SECONDS, points, clients: this.callers.clients, events: this.events.events };
-  });
-
   constructor(
     private readonly history: RecentHistory,
     private readonly callers: Callers,
@@ -36,6 +30,7 @@ export class RecentController {
     content: { 'application/json': { schema: refTo(recentSchema) } },
   })
   get() {
-    return this.#recent();
+    const { points } = this.history;
+    return { everySeconds: EVERY_SECONDS, points, clients: this.callers.clients, events: this.events.events };
   }
 }

@@ -1,0 +1,68 @@
+import type { Owner } from '../../errors/problem-table.js';
+import { isApi } from '../../representation/paths.js';
+import type { RequestEnded } from '../../telemetry/activity.js';
+
+/** Durations are counted in steps of 15 %, from 0.05 ms to a minute. */
+const STEPS = 100;
+const FIRST_MS = 0.05;
+const GROWTH = 1.15;
+
+/** A call, and what it got. `other`: an error of the caller, or a caller that left. */
+export interface RecentCall {
+  readonly ms: number;
+  readonly got: 'current' | 'stale' | 'errors' | 'other';
+  /** Who must act on an error. */
+  readonly owner?: Owner | undefined;
+}
+
+/** The request as a call of an app; null for every request that is none. */
+export function toRecentCall({ route, status, ms, cache, problem, isOwnPage }: RequestEnded): RecentCall | null {
+  if (isOwnPage || route === null || !isApi(route)) return null;
+  if (status >= 500) return { ms, got: 'errors', owner: problem?.owner ?? 'operator' };
+  if (status !== 200 && status !== 304) return { ms, got: 'other' };
+  return { ms, got: cache === 'stale' ? 'stale' : 'current' };
+}
+
+/** The calls of some time, however many: what they got, and how long they took. */
+export class CallTally {
+  requests = 0;
+  current = 0;
+  stale = 0;
+  errors = 0;
+  readonly #durations = new Uint32Array(STEPS);
+
+  record({ ms, got }: RecentCall): void {
+    this.requests += 1;
+    if (got !== 'other') this[got] += 1;
+    const step = toStep(ms);
+    this.#durations[step] = (this.#durations[step] ?? 0) + 1;
+  }
+
+  add(other: CallTally): void {
+    this.requests += other.requests;
+    this.current += other.current;
+    this.stale += other.stale;
+    this.errors += other.errors;
+    for (const [step, count] of other.#durations.entries()) {
+      this.#durations[step] = (this.#durations[step] ?? 0) + count;
+    }
+  }
+
+  /** The duration that so many of 100 calls did not exceed, ms, within 8 %; null without calls. */
+  percentileMs(percent: number): number | null {
+    if (this.requests === 0) return null;
+    const wanted = (this.requests * percent) / 100;
+    let counted = 0;
+    const step = this.#durations.findIndex((count) => {
+      counted += count;
+      return counted >= wanted;
+    });
+    // the middle of the step
+    return Number((FIRST_MS * GROWTH ** (step - 0.5)).toPrecision(2));
+  }
+}
+
+function toStep(ms: number): number {
+  const step = Math.ceil(Math.log(Math.max(ms, FIRST_MS) / FIRST_MS) / Math.log(GROWTH));
+  return Math.min(step, STEPS - 1);
+}
