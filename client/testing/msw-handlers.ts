@@ -22,11 +22,12 @@ export function mswHandlers({ fetch }: Pick<FakeGateway, 'fetch'>): unknown[] {
     reset: () => undefined,
     restore: () => undefined,
     complete: () => undefined,
+    dispose: () => undefined,
     async run({ request, requestId }: Execution) {
       if (!predicate({ request })) return null;
       const response = await fetch(request.clone()).catch((error: unknown) => {
-        request.signal.throwIfAborted();
-        if (error instanceof TypeError) return Response.error();
+        // nobody reads the answer of a call that its caller left
+        if (request.signal.aborted || error instanceof TypeError) return Response.error();
         throw error;
       });
       return { handler, request, requestId, parsedResult: {}, response };

@@ -1,11 +1,14 @@
 import { setImmediate as tick } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { http, HttpResponse } from 'msw';
+import * as msw from 'msw';
 import { setupServer } from 'msw/node';
+import * as msw2 from 'msw-2';
+import { setupServer as setupServer2 } from 'msw-2/node';
 import { createClient, type GatewayProblem, type Snapshot } from '../../client/src/index.js';
 import type { AnswerCode, FakeGateway } from '../../client/src/testing.js';
 import { createFakeGateway, fakeAccount, mswHandlers } from '../../client/testing/index.js';
 import { ALL_CODES, PROBLEMS } from '../../src/errors/problem-table.js';
+import { until } from '../support/until.js';
 
 let fake: FakeGateway;
 beforeEach(() => {
@@ -199,28 +202,47 @@ describe('the accounts', () => {
   });
 });
 
-describe('MSW', () => {
-  const other = http.get('https://other.test/', () => HttpResponse.text('other'));
-  const server = setupServer();
+const OTHER = 'https://other.test/';
+describe.each<[string, typeof msw, typeof setupServer]>([
+  ['MSW 3', msw, setupServer],
+  ['MSW 2', msw2 as never, setupServer2 as never],
+])('%s', (_name, { http, HttpResponse }, setup) => {
+  const handlersOf = (gateway: FakeGateway) => mswHandlers(gateway) as msw.RequestHandler[];
+  const server = setup();
+  const client = createClient({ baseUrl: 'https://apps.test' });
+  let logged: jest.Spied<typeof console.error>;
   beforeEach(() => {
-    server.listen({ onUnhandledRequest: 'error' });
-    server.use(...(mswHandlers(fake) as Parameters<typeof server.use>), other);
+    logged = jest.spyOn(console, 'error');
+    server.listen();
+    server.use(...handlersOf(fake), http.get(OTHER, () => HttpResponse.text('other')));
   });
-  afterEach(() => server.close());
+  afterEach(() => {
+    server.close();
+    expect(logged).not.toHaveBeenCalled();
+    logged.mockRestore();
+  });
 
   it('answers the calls of the client, and leaves others to other handlers', async () => {
-    const client = createClient({ baseUrl: 'https://apps.test' });
     expect((await client.listAccounts({ q: 'payroll' })).page.total).toBe(1);
     fake.fail('access-not-granted');
     await expect(client.getBalances()).rejects.toMatchObject({ code: 'access-not-granted', owner: 'bank' });
-    expect(await (await fetch('https://other.test/')).text()).toBe('other');
+    expect(await (await fetch(OTHER)).text()).toBe('other');
     expect(fake.calls).toHaveLength(2);
-    server.resetHandlers(...(mswHandlers(fake) as Parameters<typeof server.use>));
+    server.resetHandlers(...handlersOf(fake));
     expect((await client.listAccounts()).page.total).toBe(8);
   });
 
   it('a gateway that is gone is a network error', async () => {
     fake.set('gone');
-    expect(await codeOf(createClient({ baseUrl: 'https://apps.test' }).listAccounts())).toBe('network-error');
+    expect(await codeOf(client.listAccounts())).toBe('network-error');
+  });
+
+  it('a call that its caller leaves ends', async () => {
+    fake.set('slow');
+    const leaving = new AbortController();
+    const call = client.listAccounts({}, { signal: leaving.signal });
+    await until(() => fake.calls.length === 1);
+    leaving.abort(new Error('left'));
+    await expect(call).rejects.toThrow('left');
   });
 });
