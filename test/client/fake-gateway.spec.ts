@@ -214,7 +214,10 @@ describe.each<[string, typeof msw, typeof setupServer]>([
   beforeEach(() => {
     logged = jest.spyOn(console, 'error');
     server.listen();
-    server.use(...handlersOf(fake), http.get(OTHER, () => HttpResponse.text('other')));
+    server.use(
+      ...handlersOf(fake),
+      http.get(OTHER, () => HttpResponse.text('other')),
+    );
   });
   afterEach(() => {
     server.close();

@@ -96,10 +96,14 @@ it('the client is a file of the app: npm ci gets it without a gateway', async ()
   expect(readFileSync(join(modules, 'accounts-gateway-client/package.json'), 'utf8')).toBe(before);
 });
 
+/** The Node that npm itself runs on, which may be older than the one of the lock file: Node 20 in .ci/bare. */
+const NODE = process.env['npm_node_execpath'] ?? process.execPath;
+
 /** Starts a program in a directory of its own with the modules of the app, until this port accepts. */
-async function startInApp(files: Record<string, string>, args: string[], on: number, env = {}): Promise<void> {
+async function startInApp(files: Record<string, string>, command: string[], on: number, env = {}): Promise<void> {
   const directory = createApp(files);
-  const child = spawn(process.execPath, args, {
+  const [node = '', ...args] = command;
+  const child = spawn(node, args, {
     cwd: directory,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -149,17 +153,30 @@ function recipeFiles(): Record<string, string> {
   };
 }
 
-it('the recipes for pages compile in strict mode, as printed', async () => {
-  const args = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', '.'];
-  const { stdout } = spawnSync(process.execPath, args, { cwd: createApp(recipeFiles()), encoding: 'utf8' });
-  expect(stdout).toBe('');
-});
+it.each([
+  ['TypeScript 6', 'node_modules/typescript'],
+  ['TypeScript 5.0', 'client/node_modules/typescript'],
+])(
+  '%s compiles the recipes as printed, and finds a wrong type; modules as of bundlers and of Node',
+  (_name, compiler) => {
+    const directory = createApp({
+      ...recipeFiles(),
+      'types.ts': TYPES,
+      'tsconfig.node.json': JSON.stringify({ compilerOptions: NODE_OPTIONS, files: ['types.ts'] }),
+    });
+    for (const project of ['tsconfig.json', 'tsconfig.node.json']) {
+      const args = [join(ROOT, compiler, 'bin/tsc'), '-p', project];
+      const { stdout } = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8' });
+      expect(stdout).toBe('');
+    }
+  },
+);
 
 /** The server of the recipe. Returns its address. */
 async function startServer(): Promise<string> {
   const recipe = read('client/example/server.js');
   const own = await closedPort();
-  await startInApp({ 'server.js': replace(recipe, '4000', String(own)) }, ['server.js'], own, {
+  await startInApp({ 'server.js': replace(recipe, '4000', String(own)) }, [NODE, 'server.js'], own, {
     GATEWAY_URL: gateway.url,
   });
   return `http://127.0.0.1:${own}`;
@@ -188,7 +205,7 @@ it('a server of an app has each total with its age, and none after its end; then
 it('the tests of an app pass as printed', () => {
   const [render = '', tests = ''] = codeUnder('Test your app');
   const directory = createApp({ 'render.js': render, 'accounts.test.js': tests });
-  const { stdout } = spawnSync(process.execPath, ['--test', '--test-reporter', 'tap'], {
+  const { stdout } = spawnSync(NODE, ['--test', '--test-reporter', 'tap'], {
     cwd: directory,
     encoding: 'utf8',
   });
@@ -233,8 +250,9 @@ suite('the pages of the recipes', () => {
   afterAll(() => browser.close());
 
   async function startVite(): Promise<string> {
+    const vite = [process.execPath, 'node_modules/vite/bin/vite.js'];
     const args = ['--host', '127.0.0.1', '--port', String(vitePort), '--strictPort', '--logLevel', 'silent'];
-    await startInApp(recipeFiles(), ['node_modules/vite/bin/vite.js', ...args], vitePort);
+    await startInApp(recipeFiles(), [...vite, ...args], vitePort);
     return `http://127.0.0.1:${vitePort}`;
   }
 
@@ -381,13 +399,17 @@ const PACKAGES = [
   'csstype',
 ];
 
+const OPTIONS = {
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noEmit: true,
+  target: 'es2022',
+  lib: ['es2022', 'dom', 'dom.iterable'],
+};
+const NODE_OPTIONS = { ...OPTIONS, module: 'nodenext', types: [] };
 const TSCONFIG = {
   compilerOptions: {
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    noEmit: true,
-    target: 'es2022',
-    lib: ['es2022', 'dom', 'dom.iterable'],
+    ...OPTIONS,
     module: 'esnext',
     moduleResolution: 'bundler',
     jsx: 'react-jsx',
@@ -397,6 +419,27 @@ const TSCONFIG = {
   },
   exclude: ['vite.config.ts'],
 };
+
+const TYPES = `
+import { createClient, isProblem, type Account } from 'accounts-gateway-client';
+import { createFakeGateway, fakeAccount } from 'accounts-gateway-client/testing';
+
+const fake = createFakeGateway({ accounts: [fakeAccount({ name: 'Payroll' })] });
+const gateway = createClient({ baseUrl: '', fetch: fake.fetch });
+export async function namesOf(currency: string): Promise<string[]> {
+  try {
+    const { accounts } = await gateway.listAccounts({ currency });
+    return accounts.map(({ name }: Account) => name);
+  } catch (error) {
+    return isProblem(error) ? [error.code] : [];
+  }
+}
+// none of the types is any
+// @ts-expect-error -- a number is no currency
+void gateway.listAccounts({ currency: 978 });
+// @ts-expect-error -- no answer has this code
+fake.fail('clock-skewed');
+`;
 
 /** As `npm create vite` writes it. */
 const REACT_MAIN = `
