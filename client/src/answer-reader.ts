@@ -133,7 +133,7 @@ function toPresent<T extends Snapshot>(snapshot: T, asOf: string | null): T {
 
 const toLifeMs = ({ asOf, expiresAt }: Snapshot): number => Date.parse(expiresAt) - Date.parse(asOf);
 
-/** By `Age`, which is in whole seconds, and the time since the question, so that no clock of the reader counts. */
+/** By `Age`, which is in whole seconds, and the time since the request, so that no clock of the reader counts. */
 function toExpiresInMs(snapshot: Snapshot, age: string | null, askedAt: number): number | null {
   const seconds = /^\d{1,9}$/.exec(age ?? '')?.[0];
   const ageMs = seconds === undefined ? Date.now() - Date.parse(snapshot.asOf) : (Number(seconds) + 1) * 1000;

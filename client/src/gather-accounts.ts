@@ -7,7 +7,7 @@ const MAX_RESTARTS = 3;
 
 /**
  * All pages of one snapshot. Pages belong together when the bank was asked for them at the same moment (`asOf`): a tag
- * stands for one page alone. When `asOf` changes between pages, all are asked for again, those whose data are the
+ * belongs to one page alone. When `asOf` changes between pages, all are asked for again, those whose data are the
  * same costing a 304 each.
  * @throws GatewayProblem snapshot-changing when that happened again after three restarts
  */

@@ -77,7 +77,7 @@ export declare const fakeAccount: (
 // oxlint-disable-next-line typescript/no-explicit-any -- the type of MSW's class, which this package does not depend on
 export declare const mswHandlers: (fake: Pick<FakeGateway, 'fetch'>) => any[];
 
-/** What a Playwright route has of use here. */
+/** The parts of a Playwright route that the adapter needs. */
 export interface PlaywrightRoute {
   request(): { url(): string; method(): string; headers(): Record<string, string> };
   fulfill(response: { status: number; headers: Record<string, string>; body: string }): Promise<void>;

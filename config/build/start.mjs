@@ -25,7 +25,7 @@ if (command === '--built') {
 process.argv[1] = MAIN;
 await import(pathToFileURL(MAIN).href);
 
-/** In a process of its own, which ends with this one. Its output is no output of the program. */
+/** Runs a separate process, which ends with this one. Its output is no output of the program. */
 async function build() {
   const builder = spawn(process.execPath, [BUILD], { stdio: ['ignore', process.stderr, process.stderr] });
   for (const [signal, exitCode] of [

@@ -93,7 +93,7 @@ describe('a response', () => {
 });
 
 describe('callers', () => {
-  it('who have all left end their query; those who stay get a response', async () => {
+  it('who have all left end their query; callers who stay get a response', async () => {
     const { asked, open, get } = begin(10);
     const leaver = new AbortController();
     const left = [get(3, 'br', leaver.signal), get(3, 'identity', leaver.signal), get(4, 'br', leaver.signal)];

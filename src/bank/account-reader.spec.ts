@@ -113,7 +113,7 @@ describe('a list that does not change', () => {
     pastEnd: fc.constantFrom(200, 404),
   });
 
-  it('is read exactly and in order, with no more requests than needed to find its end', async () => {
+  it('is read exactly and in order, with the fewest requests that find its end', async () => {
     await fc.assert(
       fc.asyncProperty(
         bank,
@@ -213,7 +213,7 @@ describe('a list that changes while it is read', () => {
 describe('a list that never ends', () => {
   it.each<[string, (pageNumber: number) => WireAnswer, number, boolean | null, number[]]>([
     ['the same page comes again and again', () => page(accounts(10)), 10, false, [1, 2, 1, 2]],
-    ['the bank knows no pages, and all of it is shorter than one', () => page(accounts(4)), 4, null, [1, 2]],
+    ['the bank has no pages, and the whole list is shorter than one', () => page(accounts(4)), 4, null, [1, 2]],
     ['two pages take turns', (number) => page(accounts(10, (number % 2) * 10)), 20, false, [1, 2, 3, 1, 2, 3]],
   ])('ends although %s', async (_name, answer, count, complete, asked) => {
     const { read, numbers } = begin(({ pageNumber }) => answer(pageNumber));

@@ -362,7 +362,7 @@ it('begins with access-not-granted, which drops even a fresh copy', async () => 
 });
 
 describe('too many callers', () => {
-  it('get an error, or the older copy marked stale; those who already wait are served', async () => {
+  it('get an error, or the older copy marked stale; callers who already wait are served', async () => {
     const here = scene({ MAX_REQUESTS_WAITING: 2 });
     const waiting = [here.snapshots.get(ANY), here.snapshots.get(ANY)];
     const error = await refusalOf(() => here.snapshots.get(ANY));

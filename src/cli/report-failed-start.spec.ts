@@ -20,7 +20,7 @@ it.each<[string, Error, number, string]>([
     'HOST=nowhere, PORT=any, ENOTFOUND',
   ],
   [
-    'a missing file of its own',
+    'a file of the program that is missing',
     systemError({ code: 'ENOENT', path: '/dist/index.html' }),
     1,
     'internal error: Error ENOENT /dist/index.html',

@@ -9,7 +9,7 @@ interface Derived {
   readonly mode: 'live' | 'sandbox';
   /** `BANK_BASE_URL` where no other is set. */
   readonly BANK_AUTH_URL: string;
-  /** `:*` at the end of one stands for any port. */
+  /** `:*` at the end of one means any port. */
   readonly CORS_ORIGINS: readonly string[];
 }
 

@@ -26,7 +26,7 @@ const REFUSALS: Readonly<Record<BankTarget, Refusals>> = {
   },
 };
 
-/** The error that an answer stands for, with its Retry-After; null for 200. docs/errors.md#the-codes has the status of each code. */
+/** The error for an answer, with its Retry-After; null for 200. docs/errors.md#the-codes has the status of each code. */
 export function toAnswerError(answer: WireAnswer, target: BankTarget): GatewayError | null {
   const { status } = answer;
   if (status === 200) return null;

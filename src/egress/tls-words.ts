@@ -71,7 +71,7 @@ export const refusalInWords = (alert: string): string | null =>
 
 /** Why a certificate of a server is not trusted: words first, the code in brackets. */
 export function untrustedInWords({ code, message }: NodeJS.ErrnoException): string {
-  // the runtime has no code of its own for these
+  // OpenSSL has no separate code for these
   const isWeak = /too weak|too small/.test(message);
   const words = isWeak ? 'its key or its signature is too weak' : (UNTRUSTED[code ?? ''] ?? 'OpenSSL rejects it');
   return code === undefined ? words : `${words} (${code})`;

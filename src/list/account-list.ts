@@ -15,7 +15,7 @@ export interface Selection {
   readonly sort: Sort;
 }
 
-/** The accounts of one refresh as plain objects: all are added, then queries are answered. Knows no thread, no HTTP and no clock. */
+/** The accounts of one refresh as plain objects: all are added, then queries are answered. It has no code for threads, HTTP or clocks. */
 export class AccountList {
   readonly #byId = new Map<string, Account>();
   readonly #currencies = new Set<string>();

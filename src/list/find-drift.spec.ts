@@ -42,7 +42,7 @@ describe('drift', () => {
     ['of 41 letters', 'x'.repeat(41)],
     ['with a digit', 'DE89'],
     ['that is not a string', true],
-    ['that is an object with a method of its own', { toString: 1 }],
+    ['that is an object with its own toString', { toString: 1 }],
   ])('shows no value %s', (_name, status) => {
     expect(find({ status })).toEqual([{ path: 'status' }]);
   });

@@ -25,7 +25,7 @@ export type Sort = SortField | `-${SortField}`;
 /** Characters of a name that are collated. A name of 4000 can be made to take a second for a single comparison. */
 const COLLATED_LENGTH = 100;
 
-// English has no rules of its own beyond Unicode's root collation; "und" would take the machine's language instead
+// English adds no rules to Unicode's root collation; "und" would take the machine's language instead
 const collator = new Intl.Collator('en', { numeric: true });
 
 /** The accounts in a sort order; those without a key last, ties by id. */

@@ -41,7 +41,7 @@ describe('a fixed document', () => {
 
   it.each([
     ['is small', 'short', HTML],
-    ['is compressed by itself', TEXT, { 'content-type': 'image/png' }],
+    ['is a compressed format', TEXT, { 'content-type': 'image/png' }],
   ])('the negative case: one that %s is sent as it is', async (_what, text, headers) => {
     const { body, sent } = await ask(new FixedDocument(text, headers), 'gzip');
     expect([body.toString(), sent]).toEqual([text, headers]);

@@ -128,7 +128,7 @@ export class RedisSource extends StoredSource {
   }
 }
 
-/** An instant by Redis' clock, ISO 8601: that of the look, continued by the monotonic clock of this machine. */
+/** An instant on the clock of Redis, ISO 8601: that of the last check, continued with the monotonic clock of this machine. */
 const toRedisTime = (instant: Instant, { at, nowMs }: LockedLook): string =>
   new Date(nowMs + instant.monotonic - at.monotonic).toISOString();
 

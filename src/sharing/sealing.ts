@@ -56,7 +56,7 @@ export async function toGroup(
 
 /** Facts of a header in the clear; trusted only once the whole has been opened. */
 export interface SealedFacts {
-  /** When the bank was asked, ms since 1970: by Redis' clock, or in a file by that of the machine. */
+  /** When the bank was asked, ms since 1970: by the clock of Redis, or in a file by that of the machine. */
   readonly asOfMs: number;
   /** Duration of the refresh, ms. */
   readonly durationMs: number;

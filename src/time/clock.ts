@@ -15,7 +15,7 @@ export class Clock {
 
   /**
    * Milliseconds since `then`: the greater of the two differences. A wall clock set back or a machine that slept
-   * (the monotonic clock stands still) can so make a thing look older, never younger (docs/bank.md#token-rules, docs/api.md#freshness).
+   * (the monotonic clock stops) can so make a thing look older, never younger (docs/bank.md#token-rules, docs/api.md#freshness).
    */
   since(then: Instant): number {
     const now = this.now();

@@ -154,7 +154,7 @@ describe('a 503', () => {
     expect([statuses()[0], statuses().at(-1)]).toEqual([503, 200]);
   });
 
-  it('is thrown at once if Retry-After lies beyond the deadline', async () => {
+  it('is thrown at once if Retry-After is beyond the deadline', async () => {
     const bank = await startPretendBank();
     bank.onAccounts = (_request, response) => json(response, 429, '', { 'retry-after': '120' });
     gateway = await startGateway(bank);

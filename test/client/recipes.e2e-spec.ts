@@ -99,7 +99,7 @@ it('the client is a file of the app: npm ci gets it without a gateway', async ()
 /** The Node that npm itself runs on, which may be older than the one of the lock file: Node 20 in .ci/bare. */
 const NODE = process.env['npm_node_execpath'] ?? process.execPath;
 
-/** Starts a program in a directory of its own with the modules of the app, until this port accepts. */
+/** Starts a program in a separate directory with the modules of the app, and waits until this port accepts. */
 async function startInApp(files: Record<string, string>, command: string[], on: number, env = {}): Promise<void> {
   const directory = createApp(files);
   const [node = '', ...args] = command;

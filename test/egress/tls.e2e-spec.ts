@@ -180,7 +180,7 @@ describe('a bank that asks for the certificate after the request', () => {
 });
 
 test.each(['TLSv1.2', 'TLSv1.3'] as const)(
-  '%s is spoken with a bank that knows no other, in HTTP/1.1',
+  'uses %s with a bank that supports no other, in HTTP/1.1',
   async (version) => {
     const spoken: unknown[] = [];
     const server = await startTlsServer(

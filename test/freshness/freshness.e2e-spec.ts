@@ -81,7 +81,7 @@ function shown({ status, headers, json: body }: Answer) {
   return { ...body.snapshot, age, cacheStatus, names: body.accounts.map(({ name }: { name: string }) => name) };
 }
 
-describe('the response for one question', () => {
+describe('the response to one query', () => {
   it('is fresh, then stale while the bank fails, then an error past the maximum age, then fresh again', async () => {
     const { clock, gateway } = await begin();
     const get = (headers = {}) => gateway.get(PATH, headers);

@@ -15,7 +15,7 @@ const PATIENT = { BANK_REQUEST_TIMEOUT_MS: '60000', REQUEST_DEADLINE_MS: '60000'
 const GET = `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
 describe('many callers of a slow bank', () => {
-  it('those who disconnect are logged with 499 and leave no connection behind; of those who wait, some are overloaded', async () => {
+  it('callers who disconnect are logged with 499 and leave no connection behind; some of the waiting ones are overloaded', async () => {
     const bank = await startPretendBank();
     const letGo = holdAccounts(bank);
     // callers who have left do not count as waiting

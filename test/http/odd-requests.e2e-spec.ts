@@ -37,7 +37,7 @@ const CASES: Case[] = [
   ['TRACE', `TRACE ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 405, 'method-not-allowed'],
   ['a foreign Host comes before the method', `PURGE ${PATH} HTTP/1.1\r\nHost: evil\r\n\r\n`, 421, 'host-not-allowed'],
   ['CONNECT', 'CONNECT bank.example:443 HTTP/1.1\r\nHost: bank.example:443\r\n\r\n', 405, 'method-not-allowed'],
-  ['a method nobody knows', `FETCH ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 400, 'malformed-request'],
+  ['an unknown method', `FETCH ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 400, 'malformed-request'],
   ['HTTP/2.0 on the line', `GET ${PATH} HTTP/2.0\r\n${HOST}\r\n`, 400, 'malformed-request'],
   ['an upgrade is not taken', get(PATH, 'Connection: Upgrade\r\nUpgrade: websocket\r\n'), 200],
   ['HTTP/1.0 without Host', `GET ${PATH} HTTP/1.0\r\n\r\n`, 400, 'malformed-request'],

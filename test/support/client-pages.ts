@@ -21,7 +21,7 @@ export function startBrowser(): Promise<Browser> {
 export const startFirefox = () =>
   puppeteer.launch({ browser: 'firefox', executablePath: pathOf('firefox-esr'), headless: true });
 
-/** A window of its own, where a wait in vain ends as late as one of `until`. */
+/** A separate window, where a wait in vain ends as late as one of `until`. */
 export async function openWindow(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const context = await browser.newContext(options);
   context.setDefaultTimeout(WAIT_MS);

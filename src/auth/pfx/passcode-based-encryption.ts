@@ -59,7 +59,7 @@ export const EXPORT_AGAIN =
   'openssl pkcs12 -legacy -in old.pfx -nodes -out tmp.pem && openssl pkcs12 -export -in tmp.pem -out new.pfx ' +
   '-keypbe AES-256-CBC -certpbe AES-256-CBC -macalg SHA256 && rm tmp.pem';
 
-/** The passcode as text; null stands for no bytes, not even the final zeros of RFC 7292, B.1. */
+/** The passcode as text; null means no bytes, not even the final zeros of RFC 7292, B.1. */
 export type Passcode = string | null;
 
 /**

@@ -52,7 +52,7 @@ export function toExitCode(report: DoctorReport): number {
 }
 
 /**
- * Checks the path to the bank hop by hop with the gateway's own code, and stops at the first failure
+ * Checks the path to the bank step by step with the gateway's own code, and stops at the first failure
  * (docs/troubleshooting.md#steps-and-exit-codes). Facts contain names, addresses, dates, counts and thumbprints, never a secret or an amount.
  */
 export async function examine(options: ExamineOptions): Promise<DoctorReport> {

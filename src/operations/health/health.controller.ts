@@ -57,7 +57,7 @@ export class HealthController {
     operationId: 'getHealth',
     summary: 'Get health',
     description:
-      'Every hop on the path to the bank. Unhealthy components come first, with who must act and what to do.',
+      'Every component of the path to the bank. Unhealthy components come first, with who must act and what to do.',
   })
   @ApiResponse({ status: 200, description: 'ready', content: whole })
   @ApiResponse({ status: 503, description: 'not ready', content: whole })

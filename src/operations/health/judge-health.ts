@@ -7,8 +7,8 @@ export const isReady = (facts: GatewayFacts): boolean =>
   !facts.stopping && canAnswer(facts) && !isRefusedSinceStart(facts);
 
 /**
- * True if this instance has never had a token of its own, for a reason of its operator: whatever copy of another instance or an
- * earlier run it could serve, a rollout with a wrong secret must stop.
+ * True if this instance has never had its own token, for a reason of the operator: a rollout with a wrong secret must stop,
+ * whatever copy of another instance or an earlier run it could serve.
  */
 function isRefusedSinceStart({ bank, certificate, token }: GatewayFacts): boolean {
   const isRefused = certificate.unusable !== null || token.trouble?.error.owner === 'operator';

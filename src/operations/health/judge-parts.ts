@@ -17,7 +17,7 @@ interface Problem {
   readonly remedy: string;
 }
 
-/** The hops to the bank, in order. A hop that was not tried because an earlier one fails is `unknown`. */
+/** The components of the path to the bank, in order. One that was not tried because an earlier one fails is `unknown`. */
 export function judgePath(facts: GatewayFacts) {
   return {
     certificate: judgeCertificate(facts),
@@ -167,7 +167,7 @@ const isProxyFailure = ({ code }: GatewayError): boolean => code.startsWith('pro
 
 const fromError = ({ code, detail, owner }: GatewayError): Problem => ({ ...toProblem(code, detail), owner });
 
-/** `works`: the gateway still answers without this hop. */
+/** `works`: the gateway still answers without this component. */
 const failing = (error: GatewayError, works: boolean): Part => ({
   status: works ? 'degraded' : 'down',
   ...fromError(error),

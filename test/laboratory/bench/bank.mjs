@@ -7,7 +7,7 @@ import { freePort, start, untilReady } from './processes.mjs';
 
 const ACCOUNTS = '/api/v1/accounts';
 
-/** The sandbox bank as a process of its own, `node dist/main.js sandbox`, and its switches. */
+/** The sandbox bank as a separate process, `node dist/main.js sandbox`, and its switches. */
 export async function startBank({ root, cwd }) {
   const [port, controlPort] = [await freePort(), await freePort()];
   const directory = join(cwd, 'identity');

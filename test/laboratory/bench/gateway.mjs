@@ -7,7 +7,7 @@ import { freePort, startLogged, untilReady } from './processes.mjs';
 export const COUNTS_AS_NOW_MS = 1000;
 
 /**
- * The gateway as it is delivered: a process of its own in production mode, log lines at the default level into a pipe that
+ * The gateway as it is delivered: a separate process in production mode, log lines at the default level into a pipe that
  * is read. `settings` are added to those that point it at the sandbox bank; `onPair` gives it
  * two cores.
  */

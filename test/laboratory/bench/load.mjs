@@ -29,7 +29,7 @@ async function runWrk(url, { connections, seconds, headers, cwd }) {
   let text = '';
   for await (const chunk of wrk.child.stdout) text += chunk;
   const line = text.split('\n').find((candidate) => candidate.startsWith('{'));
-  if (!line) throw new Error(`wrk gave no figures for ${url}: ${text}${wrk.complaint()}`);
+  if (!line) throw new Error(`wrk gave no results for ${url}: ${text}${wrk.complaint()}`);
   const { requests, microseconds, bytes, errors, p50, p99 } = JSON.parse(line);
   return {
     requests,

@@ -25,7 +25,7 @@ export const pinning =
   availableParallelism() > 1 && has('taskset')
     ? {
         server: '0',
-        /** For a server whose threads are to have cores of their own, as they would in service. */
+        /** For a server whose threads need their own cores, as in production. */
         pair: '0,1',
         others: availableParallelism() === 2 ? '1' : `1-${availableParallelism() - 1}`,
       }
@@ -51,7 +51,7 @@ export async function freePort() {
 }
 
 /**
- * Starts a program, told apart by `name`; `underTest` puts it on the server's core, `yields` lets others on its core go
+ * Starts a program, identified by `name`; `underTest` puts it on the server's core, `yields` lets others on its core go
  * first. Its environment is `env` and PATH, nothing else; stderr goes to a file that is quoted if it ends by itself.
  */
 export function start(

@@ -112,7 +112,7 @@ export class Mask {
     return candidate;
   }
 
-  /** A valid date of the same form. Midnight stays midnight; a year before 1900 stands for "no date", and stays. */
+  /** A valid date of the same form. Midnight stays midnight; a year before 1900 means "no date", and stays. */
   #date(value: string, [, year = '', ...parts]: RegExpExecArray): string {
     if (Number(year) < 1900) return value;
     const random = this.#random(value);

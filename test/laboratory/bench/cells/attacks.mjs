@@ -119,7 +119,7 @@ async function askForDocuments(gateway, end) {
   agent.destroy();
 }
 
-/** Different addresses that mean the same question, as br; each caller leaves before its answer. */
+/** Different addresses that mean the same query, as br; each caller leaves before its answer. */
 async function askInManySpellings(gateway, end) {
   for (let round = 0; !end.aborted; round++) {
     const sockets = Array.from({ length: 100 }, (_, index) => {

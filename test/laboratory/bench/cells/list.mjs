@@ -52,7 +52,7 @@ export async function list(bench) {
 
 async function oneStart(bench, cycles) {
   const { bank, token, generator, sliceCycles, settleAnswers } = bench;
-  // a refresh has a cell of its own: none falls into the slices of this one
+  // refreshes have their own cell: none falls into the slices of this one
   const settings = { SNAPSHOT_FRESH_MS: HOUR_MS, SNAPSHOT_MAX_AGE_MS: HOUR_MS };
   const gateway = await startGateway({ ...bench, settings });
   await gateway.settled();

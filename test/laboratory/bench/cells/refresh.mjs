@@ -116,7 +116,7 @@ function ratioGoal(text, samples, limit) {
   };
 }
 
-/** The ms in which a caller who wants the bank asked now has an answer made of `accounts` accounts. */
+/** Latency, ms, of a `no-cache` call for a list of `accounts` accounts. */
 async function readNow(gateway, accounts) {
   const { status, text, ms } = await get(gateway.accountsUrl, { ...JSON_ONLY, 'cache-control': 'no-cache' });
   const total = status === 200 ? JSON.parse(text).page.total : null;

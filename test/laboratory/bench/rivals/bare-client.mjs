@@ -1,5 +1,5 @@
 // The least that a program can do to have the whole list: https with keep-alive, the first page for the count, the rest
-// side by side with the same concurrency, JSON.parse of each, and nothing more. Told over IPC: { url, token, tls, pageSize, concurrent }.
+// side by side with the same concurrency, JSON.parse of each, and nothing more. Its orders come over IPC: { url, token, tls, pageSize, concurrent }.
 import { Agent, request } from 'node:https';
 
 let agent;

@@ -46,7 +46,7 @@ describe('a view in the address bar', () => {
     expect(readView(`?${search}`)).toEqual(DEFAULT_VIEW);
   });
 
-  it('keeps no more of a text than the API takes', () => {
+  it('cuts a text to the length that the API takes', () => {
     expect(readView(`?q=${'x'.repeat(500)}`).q).toHaveLength(100);
   });
 
@@ -56,7 +56,7 @@ describe('a view in the address bar', () => {
   });
 });
 
-describe('a view as a question to the API', () => {
+describe('a view as a query of the API', () => {
   it('has the filters that are set', () => {
     expect(toFilters({ ...DEFAULT_VIEW, q: ' a ', currency: ' ' })).toEqual({ q: 'a' });
     expect(toListQuery({ ...DEFAULT_VIEW, status: 'Closed' })).toEqual({

@@ -74,6 +74,6 @@ const DATE = { day: 'numeric', month: 'short', year: 'numeric' } as const;
 export function toWrittenDate(instant: string): string {
   if (!/^\d{4}-\d\d-\d\d/.test(instant)) return instant;
   const day = instant.slice(0, 10);
-  // years like 0001 stand for "unknown" in some systems, and would look like a day of this century
+  // years like 0001 mean "unknown" in some systems, and would look like a day of this century
   return day < '1800' ? day : format(DATE, `${day}T12:00:00Z`);
 }

@@ -34,7 +34,7 @@ export function useAnswer<T>(key: string, turn: number | string, load: (signal: 
         // without any answer, what was shown stays
         const same = (before: string | null) => before === key || problem.status === 0;
         setLast((before) => ({ key, data: kept && same(before.key) ? before.data : null, problem }));
-        // a wrong question stays wrong
+        // a wrong query stays wrong
         if (problem.status >= 400 && problem.status < 500) return;
         timer = window.setTimeout(() => setAttempt((count) => count + 1), problem.retryAfterMs ?? RETRY_MS);
       },
