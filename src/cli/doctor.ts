@@ -1,4 +1,5 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Clock } from '../time/clock.js';
 import { examine, toExitCode } from '../operations/doctor/examine.js';
 import { printStep, printVerdict } from '../operations/doctor/print-report.js';
@@ -35,7 +36,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
   const recorder = (options.record ?? options.compare) ? new Recorder() : undefined;
   let compared: Recording | null = null;
   try {
-    if (options.record) writeFileSync(toDraft(options.record), '', { mode: 0o600, flag: 'w' });
+    if (options.record) checkWritable(options.record);
     if (options.compare) compared = readRecording(options.compare);
   } catch (error) {
     const why =
@@ -76,17 +77,22 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
     print(`\n${differences.length} differences in form from ${options.compare}\n${found}`);
     return differences.length === 0 ? EXIT.stopped : DIFFERENT;
   } finally {
-    if (options.record) rmSync(toDraft(options.record), { force: true });
     await (sandbox as Sandbox | null)?.close();
   }
 }
 
-const toDraft = (file: string) => `${file}.${process.pid}`;
+/** A regular file, since it is replaced. @throws ErrnoException */
+function checkWritable(file: string): void {
+  accessSync(dirname(file), constants.W_OK);
+  const isOther = statSync(file, { throwIfNoEntry: false })?.isFile() === false;
+  if (isOther) throw Object.assign(new Error(), { code: 'no regular file' });
+}
 
 /** Writes the recording. Returns what to print: values before and after on a terminal only, since the report is for a ticket. */
 function write(file: string, { text, exchanges, maskedValues, samples }: MaskedRecording, onTerminal: boolean): string {
-  writeFileSync(toDraft(file), text, { mode: 0o600 });
-  renameSync(toDraft(file), file);
+  // an older one may have another mode, or be a link
+  rmSync(file, { force: true });
+  writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
   const shown = onTerminal
     ? samples.map(([before, after]) => `  ${before}  →  ${after}\n`.replaceAll(/[^\P{Cc}\n]/gu, '?'))
     : [];

@@ -178,7 +178,7 @@ describe('served by the sandbox and compared', () => {
         'pageInfo.rowCount was number; now text of number',
       ],
       ['an object that went', change((body) => body.replaceAll(/,"pageInfo":\{[^}]*\}/g, '')), 'pageInfo went'],
-      ['a status', change((body) => body, { status: 503 }), 'status was 200; now 503'],
+      ['a status', change((body) => body, { status: 503 }), 'the status was 200; now 503'],
       [
         'a date',
         change((body) => body.replaceAll(/("financialDate":"[^"]*)T00:00:00\+00:00"/g, '$1"')),

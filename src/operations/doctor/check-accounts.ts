@@ -8,10 +8,9 @@ import type { ListOutcome } from '../../bank/paging.js';
 import type { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { Log } from '../../telemetry/log.js';
-import { PROBLEMS, remedyOf } from '../../errors/problem-table.js';
 import { AccountList } from '../../list/account-list.js';
 import { toAccount } from '../../list/account.js';
-import type { Findings } from './steps.js';
+import { problemOf, type Findings } from './steps.js';
 
 /** What the next step reports: the drift of the list, or why it cannot be read. */
 interface Listed {
@@ -52,9 +51,7 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
   const { accounts, pages, complete } = outcome;
   Object.assign(findings.facts, { accounts, pages, complete });
   if (accounts === 0) {
-    const code = 'accounts-emptied';
-    const problem = 'The bank lists no accounts.';
-    findings.warning = { code, owner: PROBLEMS[code].owner, problem, remedy: remedyOf(code) };
+    findings.warning = problemOf('accounts-emptied', 'The bank lists no accounts.');
   } else if (complete === false) {
     findings.warning = {
       owner: 'bank',

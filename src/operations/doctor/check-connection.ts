@@ -35,12 +35,12 @@ async function resolve(host: string, timeoutMs: number): Promise<string[]> {
   const found = await within(lookup(host, { all: true }), timeoutMs).catch((error: NodeJS.ErrnoException) => error);
   if (Array.isArray(found)) return found.map(({ address }) => address);
   const reason = found === TIMED_OUT ? `no answer within ${timeoutMs} ms` : found.code;
-  throw new StepFailed(
-    'dns-failed',
-    'network',
-    `The name ${host} could not be resolved (${reason}).`,
-    `Check the names in BANK_BASE_URL, BANK_AUTH_URL and EGRESS_PROXY_URL. If they are right, ask the network team about the resolver of this machine: nslookup ${host}`,
-  );
+  throw new StepFailed({
+    code: 'dns-failed',
+    owner: 'network',
+    problem: `The name ${host} could not be resolved (${reason}).`,
+    remedy: `Check the names in BANK_BASE_URL, BANK_AUTH_URL and EGRESS_PROXY_URL. If they are right, ask the network team about the resolver of this machine: nslookup ${host}`,
+  });
 }
 
 /**

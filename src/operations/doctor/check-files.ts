@@ -6,8 +6,9 @@ import { CertificateUnreadable } from '../../auth/pfx/certificate-unreadable.js'
 import { daysLeft, EXPIRING_UNDER_DAYS, toDays } from '../../telemetry/expiry-notice.js';
 import { SandboxNotStarted } from '../../sandbox/listen.js';
 import type { Clock } from '../../time/clock.js';
-import { remedyOf } from '../../errors/problem-table.js';
-import { StepFailed, type Findings } from './steps.js';
+import { problemOf, StepFailed, type Findings } from './steps.js';
+
+const INVALID = { code: 'config-invalid', owner: 'operator' } as const;
 
 /** Reads the settings and reports which bank they lead to. @throws SettingsInvalid */
 export type SettingsSource = () => Promise<{ readonly settings: Settings; readonly warnings: readonly string[] }>;
@@ -25,18 +26,17 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
   } catch (error) {
     if (error instanceof SandboxNotStarted) {
       const remedy = 'Correct the settings of the sandbox bank; docs/settings.md lists them.';
-      throw new StepFailed('config-invalid', 'operator', error.message, remedy);
+      throw new StepFailed({ ...INVALID, problem: error.message, remedy });
     }
     if (!(error instanceof SettingsInvalid)) throw error;
     const { errors, warnings } = error;
     const problems = [...errors.map(({ variable, problem }) => `${variable} ${problem}`), ...warnings];
     const examples = errors.map(({ example }) => example).join('; ');
-    throw new StepFailed(
-      'config-invalid',
-      'operator',
-      `${problems.join('; ')}.`,
-      `Correct the environment or .env, for example ${examples}. docs/settings.md lists all settings.`,
-    );
+    throw new StepFailed({
+      ...INVALID,
+      problem: `${problems.join('; ')}.`,
+      remedy: `Correct the environment or .env, for example ${examples}. docs/settings.md lists all settings.`,
+    });
   }
 }
 
@@ -49,7 +49,8 @@ export async function checkCertificate(
   const nowMs = clock.now().wall;
   const material = await readIdentityMaterial(settings, new Date(nowMs)).catch((error: unknown) => {
     if (!(error instanceof CertificateUnreadable)) throw error;
-    throw new StepFailed('pfx-unreadable', 'operator', error.problem, error.remedy);
+    const { problem, remedy } = error;
+    throw new StepFailed({ code: 'pfx-unreadable', owner: 'operator', problem, remedy });
   });
   const { certificate } = material;
   const { subject, issuer, thumbprint, thumbprintSha256, notBefore, notAfter, chainPem, warnings } = certificate;
@@ -67,8 +68,7 @@ export async function checkCertificate(
   const invalid = validityError(certificate, nowMs);
   if (invalid) throw invalid;
   if (left < EXPIRING_UNDER_DAYS) {
-    const code = 'certificate-expiring';
-    findings.warning = { code, problem: `The certificate expires in ${toDays(left)}.`, remedy: remedyOf(code) };
+    findings.warning = problemOf('certificate-expiring', `The certificate expires in ${toDays(left)}.`);
   } else if (warnings.length > 0) {
     findings.warning = { problem: warnings.join(' '), remedy: 'Fix this, or the bank may reject the certificate.' };
   }

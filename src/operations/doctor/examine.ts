@@ -6,10 +6,9 @@ import type { IdentityMaterial } from '../../auth/identity-material.js';
 import { isSkewed } from '../../egress/http-date.js';
 import type { Settings } from '../../config/settings.js';
 import type { RedisSettings } from '../../sharing/redis-connection.js';
-import { PROBLEMS, remedyOf } from '../../errors/problem-table.js';
 import { Activity } from '../../telemetry/activity.js';
 import type { Clock } from '../../time/clock.js';
-import { namesOf, recordOddPages } from './record-bank.js';
+import { describeBank, recordOddPages } from './record-bank.js';
 import type { TlsFacts } from './connect.js';
 import type { Recorder } from './record/recorder.js';
 import { checkAccounts, checkShape } from './check-accounts.js';
@@ -17,7 +16,7 @@ import { checkDns, checkRoute, checkTls } from './check-connection.js';
 import { explainByOlderTls } from './older-tls.js';
 import { runningBackOffMs } from './running-gateway.js';
 import { checkCertificate, checkSettings, type SettingsSource } from './check-files.js';
-import { StepFailed, Steps, STEPS, type Findings, type StepReport } from './steps.js';
+import { problemOf, StepFailed, Steps, STEPS, type Findings, type StepReport } from './steps.js';
 
 interface ExamineOptions {
   readonly mode: Settings['mode'];
@@ -87,7 +86,7 @@ async function examineBank(
   const identity = new BankIdentity(material, recorder ? { ...parts, onCall: recorder.note } : parts);
   const { egress } = identity;
   const call = new AuthorizedCall({ current: identity }, settings, clock);
-  const tls = () => steps.factsOf('tls') as Record<string, TlsFacts>;
+  let tls: Record<string, TlsFacts> = {};
   /** Runs a step that the bank may refuse. It resumes no TLS session, so that the bank judges it anew. */
   const ask = <T>(name: 'tls' | 'token' | 'accounts', work: (findings: Findings) => Promise<T>): Promise<T> =>
     steps.run(name, async (findings) => {
@@ -95,7 +94,7 @@ async function examineBank(
       try {
         return await work(findings);
       } catch (error) {
-        if (Object.values(tls()).every(({ tlsVersion }) => tlsVersion !== 'TLSv1.3')) throw error;
+        if (Object.values(tls).every(({ tlsVersion }) => tlsVersion !== 'TLSv1.3')) throw error;
         const older = { ...parts, settings: { ...settings, BANK_TLS_MAX_VERSION: '1.2' as const } };
         throw await explainByOlderTls(error, new BankIdentity(material, older));
       }
@@ -103,17 +102,17 @@ async function examineBank(
   try {
     await steps.run('dns', (findings) => checkDns(settings, findings));
     const handshakes = await steps.run('route', (findings) => checkRoute(egress, settings, findings));
-    await ask('tls', (findings) => checkTls(handshakes, findings));
+    await ask('tls', (findings) => {
+      tls = findings.facts as typeof tls;
+      return checkTls(handshakes, findings);
+    });
     const waitMs = mode === 'live' ? await runningBackOffMs(settings, clock.now().wall) : 0;
     if (waitMs > 0) {
       const seconds = Math.ceil(waitMs / 1000);
       onWait?.(`The gateway on this machine waits after a refusal. The token is requested in ${seconds} s.`);
       await delay(waitMs);
     }
-    if (recorder) {
-      recorder.tls = tls();
-      recorder.names = namesOf(settings, material, recorder.tls);
-    }
+    if (recorder) recorder.bank = describeBank(settings, material, tls);
     await ask('token', (findings) => checkToken(identity, findings));
     const listed = await ask('accounts', async (findings) => {
       const found = await checkAccounts(call, settings, findings);
@@ -134,9 +133,8 @@ async function checkToken({ tokens, egress }: BankIdentity, findings: Findings):
   const seconds = Math.round(clockSkewMs / 1000);
   findings.facts['clockSkewSeconds'] = seconds;
   if (!isSkewed(clockSkewMs)) return;
-  const code = 'clock-skewed';
-  const problem = `The clock of this machine is ${Math.abs(seconds)} s ${seconds > 0 ? 'behind' : 'ahead of'} the bank's.`;
-  findings.warning = { code, owner: PROBLEMS[code].owner, problem, remedy: remedyOf(code) };
+  const difference = `${Math.abs(seconds)} s ${seconds > 0 ? 'behind' : 'ahead of'}`;
+  findings.warning = problemOf('clock-skewed', `The clock of this machine is ${difference} the bank's.`);
 }
 
 /** Connects to Redis and sends each kind of command that sharing uses. @throws StepFailed sharing-unavailable */
@@ -150,6 +148,5 @@ async function checkSharing(settings: RedisSettings, clock: Clock, { facts }: Fi
   await connection.connect();
   connection.close();
   if (connection.trouble === null) return;
-  const code = 'sharing-unavailable';
-  throw new StepFailed(code, PROBLEMS[code].owner, `Redis cannot be used: ${connection.trouble}.`, remedyOf(code));
+  throw new StepFailed(problemOf('sharing-unavailable', `Redis cannot be used: ${connection.trouble}.`));
 }

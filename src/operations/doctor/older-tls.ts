@@ -1,7 +1,6 @@
 import type { BankIdentity } from '../../auth/bank-identity.js';
 import { toGatewayError } from '../../errors/gateway-error.js';
-import { remedyOf } from '../../errors/problem-table.js';
-import { StepFailed } from './steps.js';
+import { problemOf, StepFailed } from './steps.js';
 
 /** The refusals of a bank that asks for the certificate after the handshake, which TLS 1.3 does not allow. */
 const MAY_BE_LATE = new Set(['certificate-rejected', 'address-not-allowed']);
@@ -16,9 +15,9 @@ export async function explainByOlderTls(thrown: unknown, older: BankIdentity): P
   const failure = await older.tokens.get().then(() => null, toGatewayError);
   older.egress.retire();
   if (failure) {
-    const same = failure.code === code ? `the same (${code}).` : `${failure.code}: ${failure.detail}`;
-    return new StepFailed(code, owner, `${detail} TLS 1.2 was tried once and gave ${same}`, remedyOf(code));
+    const gave = failure.code === code ? `the same (${code}).` : `${failure.code}: ${failure.detail}`;
+    return new StepFailed({ ...problemOf(code, `${detail} TLS 1.2 was tried once and gave ${gave}`), owner });
   }
   const problem = `${detail} Over TLS 1.2 the bank accepts the certificate and issues a token: it asks for the certificate after the handshake.`;
-  return new StepFailed(code, owner, problem, 'Set BANK_TLS_MAX_VERSION=1.2, and restart the gateway.');
+  return new StepFailed({ code, owner, problem, remedy: 'Set BANK_TLS_MAX_VERSION=1.2, and restart the gateway.' });
 }

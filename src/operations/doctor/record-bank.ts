@@ -1,26 +1,41 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { AuthorizedCall } from '../../auth/authorized-call.js';
 import type { IdentityMaterial } from '../../auth/identity-material.js';
 import { ACCOUNTS_PATH } from '../../bank/account-reader.js';
 import type { Settings } from '../../config/settings.js';
-import type { Recorder } from './record/recorder.js';
+import type { RecordingFacts } from '../../sandbox/replay/read-recording.js';
+import type { TlsFacts } from './connect.js';
+import type { BankDescription, Recorder } from './record/recorder.js';
 
 /** Labels of hosts that are no name. */
 const GENERIC = /\b(api|www|com|net|org|localhost|example|internal)\b/g;
 
-/** What must not be in a recording: hosts, user, subject of our certificate, and the names of the bank's servers. */
-export function namesOf(
+/**
+ * What a recording says of the bank: its TLS, and the words that it must not contain (hosts, user, subject of our certificate,
+ * names of the bank's servers). A public list of certificates must not find the keys, so they are hashed with a salt.
+ */
+export function describeBank(
   settings: Settings,
   { username, certificate }: IdentityMaterial,
-  tls: Recorder['tls'],
-): string[] {
+  facts: Readonly<Record<string, TlsFacts>>,
+): BankDescription {
+  const salt = randomBytes(16).toString('hex');
+  const names = [certificate.subject];
+  const tls: Record<string, RecordingFacts['tls'][string]> = {};
+  for (const [role, { tlsVersion, serverChain = [] }] of Object.entries(facts)) {
+    names.push(...serverChain.map(({ subject, names }) => `${subject} ${names}`));
+    const chain = serverChain.map(({ subjectKey, validFrom, validTo }) => ({
+      subjectKey: hash('sha256', salt + subjectKey).slice(0, 32),
+      validFrom: validFrom.slice(0, 10),
+      validTo: validTo.slice(0, 10),
+    }));
+    tls[role] = { version: String(tlsVersion), salt, chain };
+  }
   const { BANK_BASE_URL: baseUrl, BANK_AUTH_URL: authUrl, EGRESS_PROXY_URL: proxy } = settings;
   const hosts = [baseUrl, authUrl, proxy?.href].flatMap((url) => (url ? new URL(url).hostname : []));
-  const servers = Object.values(tls).flatMap(({ serverChain = [] }) =>
-    serverChain.map(({ subject, names }) => `${subject} ${names}`),
-  );
-  const plain = [certificate.subject, ...servers].map((name) => name.replaceAll(/\b(?:[A-Z]+=|DNS:)/g, ' '));
-  return [...hosts, username, ...plain].map((name) => name.toLowerCase().replaceAll(GENERIC, ' '));
+  const plain = names.map((name) => name.replaceAll(/\b(?:[A-Z]+=|DNS:)/g, ' '));
+  const words = [...hosts, username, ...plain].map((name) => name.toLowerCase().replaceAll(GENERIC, ' '));
+  return { tls, words };
 }
 
 /** Requests a page past the end, and a page of one row. */

@@ -3,7 +3,6 @@ import { ownAddress } from '../../config/own-address.js';
 import type { Settings } from '../../config/settings.js';
 
 const TIMEOUT_MS = 1000;
-const MAX_BYTES = 1_048_576;
 /** No back-off of a gateway is longer. */
 const MAX_WAIT_MS = 300_000;
 /** Each further attempt may lock the user, or annoys the bank. */
@@ -25,7 +24,6 @@ export async function runningBackOffMs(settings: Settings, nowMs: number): Promi
   try {
     const url = `http://${ownAddress(host, port)}/health`;
     const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: 'error' });
-    if (Number(answer.headers.get('content-length') ?? Infinity) > MAX_BYTES) return 0;
     const { token, bank } = healthSchema.parse(await answer.json()).details;
     if (!REFUSALS.has(token.lastError?.code ?? '') || bank.host !== new URL(baseUrl).host) return 0;
     return Math.min(MAX_WAIT_MS, Math.max(0, Date.parse(bank.nextAttemptAt) - nowMs));

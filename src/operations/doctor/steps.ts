@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors/gateway-error.js';
-import { remedyOf, type AnyCode, type Owner } from '../../errors/problem-table.js';
+import { PROBLEMS, remedyOf, type AnyCode, type Owner } from '../../errors/problem-table.js';
 
 /** The steps in their order, which also gives the exit codes (docs/troubleshooting.md#steps-and-exit-codes). */
 export const STEPS = [
@@ -31,22 +31,27 @@ export interface StepReport {
   readonly remedy: string | null;
 }
 
+type Problem = { readonly [Name in 'code' | 'owner' | 'problem' | 'remedy']: NonNullable<StepReport[Name]> };
+
 /** Findings of a step so far; they are reported when it fails, too. */
 export interface Findings {
   readonly facts: Record<string, unknown>;
-  /** A problem that does not fail the step. */
-  warning?: Pick<StepReport, 'problem' | 'remedy'> & Partial<Pick<StepReport, 'code' | 'owner'>>;
+  /** A problem that does not fail the step. Its owner is the operator if it names none. */
+  warning?: Pick<Problem, 'problem' | 'remedy'> & Partial<Problem>;
 }
+
+/** A problem with owner and remedy of its code. */
+export const problemOf = (code: AnyCode, problem: string): Problem => ({
+  code,
+  owner: PROBLEMS[code].owner,
+  problem,
+  remedy: remedyOf(code),
+});
 
 /** A step failed for a reason other than a GatewayError. */
 export class StepFailed extends Error {
-  constructor(
-    readonly code: DoctorCode,
-    readonly owner: Owner,
-    readonly problem: string,
-    readonly remedy: string,
-  ) {
-    super(problem);
+  constructor(readonly found: Problem) {
+    super(found.problem);
   }
 }
 
@@ -62,7 +67,6 @@ const NO_PROBLEM = { code: null, owner: null, problem: null, remedy: null };
 /** Runs the steps one after the other and keeps their results. */
 export class Steps {
   readonly #reports = new Map<StepName, StepReport>();
-  readonly #facts = new Map<StepName, Findings['facts']>();
 
   constructor(private readonly onStep: (report: StepReport) => void) {}
 
@@ -71,15 +75,9 @@ export class Steps {
     return STEPS.map((name) => this.#reports.get(name) ?? { name, status: 'skipped', ms: 0, facts: {}, ...NO_PROBLEM });
   }
 
-  /** What a step has found so far. */
-  factsOf(name: StepName): Findings['facts'] {
-    return this.#facts.get(name) ?? {};
-  }
-
   /** Runs a step, notes how it went, and returns its result. @throws what the step throws */
   async run<T>(name: StepName, work: (findings: Findings) => Promise<T>): Promise<T> {
     const findings: Findings = { facts: {} };
-    this.#facts.set(name, findings.facts);
     const started = performance.now();
     const toReport = (status: StepReport['status']): StepReport => {
       const ms = Math.round(performance.now() - started);
@@ -105,21 +103,17 @@ export class Steps {
 }
 
 /** An unexpected error is reported without its message, which may quote data. */
-function toProblem(thrown: unknown) {
-  if (thrown instanceof StepFailed) {
-    const { code, owner, problem, remedy } = thrown;
-    return { code, owner, problem, remedy };
-  }
+function toProblem(thrown: unknown): Problem {
+  if (thrown instanceof StepFailed) return thrown.found;
   if (thrown instanceof GatewayError && thrown.code !== 'internal-error') {
-    const { code, owner, detail } = thrown;
-    return { code, owner, problem: detail, remedy: remedyOf(code) };
+    return { ...problemOf(thrown.code, thrown.detail), owner: thrown.owner };
   }
   const cause = thrown instanceof GatewayError ? thrown.cause : thrown;
   const error = cause instanceof Error ? cause : new Error();
   const place = error.stack?.split('\n').find((line) => /^\s+at /.test(line)) ?? '';
   return {
-    code: 'internal-error' as const,
-    owner: 'operator' as const,
+    code: 'internal-error',
+    owner: 'operator',
     problem: `An internal error of the gateway: ${error.name}${place.replace(/\s+/, ' ')}.`,
     remedy: 'Report this text and the version to the maintainers of the gateway.',
   };

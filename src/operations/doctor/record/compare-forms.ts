@@ -14,52 +14,41 @@ const COMPARED_VALUES = new Set(['content-type', 'content-encoding', 'cache-cont
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,39}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The form of one kind of exchange. */
-interface Form {
-  readonly statuses: ReadonlySet<string>;
-  readonly headers: ReadonlySet<string>;
-  /** The forms found at each path of the body. */
-  readonly body: ReadonlyMap<string, ReadonlySet<string>>;
-}
+const STATUS = 'the status';
+
+/** The forms found at each place of one kind of exchange: the status, a header, a path of the body. */
+type Forms = Map<string, Set<string>>;
 
 /** What differs in form between two recordings of a bank, a line each. Values are not compared. */
 export function compareForms(before: readonly Exchange[], now: readonly Exchange[]): string[] {
   const kinds = Object.keys(NAMES) as ExchangeKind[];
   return kinds.flatMap((kind) => {
-    const [old, current] = [before, now].map((all) => toForm(all.filter((each) => each.kind === kind))) as [Form, Form];
-    const differences = compare(old, current);
-    return differences.map((difference) => `${NAMES[kind]}: ${difference}`);
+    const [old, current] = [before, now].map((all) => toForms(all.filter((each) => each.kind === kind))) as [
+      Forms,
+      Forms,
+    ];
+    return compare(old, current).map((difference) => `${NAMES[kind]}: ${difference}`);
   });
 }
 
-function compare(old: Form, now: Form): string[] {
-  const status = changed('status', old.statuses, now.statuses);
-  // another answer has another body
-  if (status) return [status];
-  const headers = differing(old.headers, now.headers).map(([name, came]) => `header ${name} ${came ? 'came' : 'went'}`);
-  const paths = new Set([...old.body.keys(), ...now.body.keys()]);
-  const body = [...paths].toSorted().flatMap((path) => {
-    const [was, is] = [old.body.get(path), now.body.get(path)];
-    if (was && is) return changed(path, was, is) ?? [];
+function compare(old: Forms, now: Forms): string[] {
+  const differenceAt = (place: string): string | null => {
+    const [was, is] = [old, now].map((forms) => [...(forms.get(place) ?? [])].toSorted().join(', ')) as [
+      string,
+      string,
+    ];
+    if (was === is) return null;
+    if (was !== '' && is !== '') return `${place} was ${was}; now ${is}`;
     // what is below something that came or went has come or gone with it
-    const parent = parentOf(path);
-    if (parent !== null && old.body.has(parent) !== now.body.has(parent)) return [];
-    return `${path} ${is ? 'came' : 'went'}`;
-  });
-  return [...headers, ...body];
-}
-
-function changed(what: string, was: ReadonlySet<string>, is: ReadonlySet<string>): string | null {
-  if (differing(was, is).length === 0) return null;
-  const list = (forms: ReadonlySet<string>) => [...forms].toSorted().join(', ') || 'none';
-  return `${what} was ${list(was)}; now ${list(is)}`;
-}
-
-function differing(was: ReadonlySet<string>, is: ReadonlySet<string>): (readonly [string, boolean])[] {
-  return [
-    ...[...is].filter((each) => !was.has(each)).map((each) => [each, true] as const),
-    ...[...was].filter((each) => !is.has(each)).map((each) => [each, false] as const),
-  ];
+    const parent = parentOf(place);
+    if (parent !== null && old.has(parent) !== now.has(parent)) return null;
+    return `${place} ${was === '' ? 'came' : 'went'}`;
+  };
+  const status = differenceAt(STATUS);
+  // another answer has another body
+  if (status !== null) return [status];
+  const places = new Set([...old.keys(), ...now.keys()]);
+  return [...places].toSorted().flatMap((place) => differenceAt(place) ?? []);
 }
 
 /** `a[].b` is below `a[]`, which is below `a`. */
@@ -69,26 +58,23 @@ function parentOf(path: string): string | null {
   return end < 0 ? null : path.slice(0, end);
 }
 
-function toForm(exchanges: readonly Exchange[]): Form {
-  const body = new Map<string, Set<string>>();
-  const headers = new Set<string>();
-  for (const exchange of exchanges) {
-    for (const [name, value] of Object.entries(exchange.headers)) {
-      const shown = name.startsWith('*') ? '*' : name;
+function toForms(exchanges: readonly Exchange[]): Forms {
+  const forms: Forms = new Map();
+  const add = (place: string, form: string) => void forms.set(place, (forms.get(place) ?? new Set()).add(form));
+  for (const { status, failure, headers, body } of exchanges) {
+    add(STATUS, String(status ?? failure));
+    for (const [name, value] of Object.entries(headers)) {
       // the runtime decides it for each body
       if (name === 'date') continue;
-      headers.add(COMPARED_VALUES.has(name) && value !== null ? `${shown}: ${value}` : shown);
+      add(`header ${name.startsWith('*') ? '*' : name}`, COMPARED_VALUES.has(name) && value !== null ? value : 'any');
     }
-    addForms(exchange.body, body);
+    addBody(body, add);
   }
-  return { statuses: new Set(exchanges.map(({ status, failure }) => String(status ?? failure))), headers, body };
+  if (exchanges.length === 0) add(STATUS, 'none');
+  return forms;
 }
 
-function addForms(text: string, found: Map<string, Set<string>>): void {
-  const add = (path: string, form: string) => {
-    const forms = found.get(path) ?? new Set();
-    found.set(path, forms.add(form));
-  };
+function addBody(text: string, add: (path: string, form: string) => void): void {
   if (text.startsWith('\ufeff')) add('the body', 'a byte order mark');
   let parsed: unknown;
   try {

@@ -36,16 +36,15 @@ describe('Mask', () => {
     'ES9121000418450200051332',
     'IT60X0542811101000000123456',
     'PL61109010140000071219812874',
-  ])('an IBAN stays a valid one of its country: %s, also inside a text and with spaces', (iban) => {
+  ])('an IBAN stays a valid one of its country: %s, also in lower case and with spaces', (iban) => {
     const mask = new Mask();
     const masked = mask.text(iban);
     expect(masked).not.toBe(iban);
     expect(masked.slice(0, 2)).toBe(iban.slice(0, 2));
     expect(isValidIBAN(masked)).toBe(true);
-    const spaced = iban.replaceAll(/(.{4})(?=.)/g, '$1 ');
-    const text = mask.text(`To ${spaced} is the account, ${iban.toLowerCase()}`);
-    expect(text).toContain(masked.replaceAll(/(.{4})(?=.)/g, '$1 '));
-    expect(text).toContain(masked.toLowerCase());
+    const spaced = (text: string) => text.replaceAll(/(.{4})(?=.)/g, '$1 ');
+    expect(mask.text(spaced(iban))).toBe(spaced(masked));
+    expect(mask.text(iban.toLowerCase())).toBe(masked.toLowerCase());
   });
 
   it.each([

@@ -1,7 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { countrySpecs, isValidIBAN } from 'ibantools';
+import { isValidIBAN } from 'ibantools';
 
-const IBAN_START = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}/g;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** ISO 8601, as far as its parts go. */
 const DATE =
@@ -37,16 +36,8 @@ export class Mask {
       const date = DATE.exec(value);
       if (date) return this.#date(value, date);
       if (UUID.test(value)) return this.#shape(value, /[a-f]/i, 'abcdef');
-      // an IBAN inside a text is the same one as elsewhere
-      const parts: string[] = [];
-      let end = 0;
-      for (const { index } of value.matchAll(IBAN_START)) {
-        const written = ibanAt(value, index);
-        if (written === null || index < end) continue;
-        parts.push(this.#shape(value.slice(end, index)), this.#iban(written));
-        end = index + written.length;
-      }
-      return parts.join('') + this.#shape(value.slice(end));
+      const plain = value.replaceAll(' ', '').toUpperCase();
+      return isValidIBAN(plain) ? this.#iban(value, plain) : this.#shape(value);
     });
   }
 
@@ -90,8 +81,8 @@ export class Mask {
     }).join('');
   }
 
-  #iban(written: string): string {
-    const plain = written.replaceAll(' ', '').toUpperCase();
+  /** The same for each way of writing an IBAN. */
+  #iban(written: string, plain: string): string {
     const masked = this.#once(this.#texts, plain, () => this.#otherIban(plain));
     let at = 0;
     return Array.from(written, (character) => {
@@ -126,13 +117,6 @@ export class Mask {
     const rest = fraction === undefined ? '' : point + (isMidnight ? fraction : this.#shape(fraction));
     return `${day}${between}${keep(hour, 23)}:${keep(minute, 59)}${seconds}${rest}${zone}`;
   }
-}
-
-/** The IBAN that begins there, as it is written; null for a text that only looks like one. */
-function ibanAt(value: string, index: number): string | null {
-  const length = countrySpecs[value.slice(index, index + 2).toUpperCase()]?.chars ?? 0;
-  const found = new RegExp(`^(?: ?[A-Za-z0-9]){${length || 99}}(?![A-Za-z0-9])`).exec(value.slice(index, index + 70));
-  return found && isValidIBAN(found[0].replaceAll(' ', '').toUpperCase()) ? found[0] : null;
 }
 
 function choicesFor(character: string): string[] {

@@ -1,4 +1,3 @@
-import { hash, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { EndedCall } from '../../../egress/egress.js';
 import { VERSION } from '../../../config/version.js';
@@ -18,12 +17,10 @@ export interface MaskedRecording {
   readonly samples: Mask['samples'];
 }
 
-/** What a handshake with the bank showed. */
-interface Handshake {
-  readonly tlsVersion?: string | null;
-  readonly serverChain?: readonly Readonly<
-    Record<'subject' | 'names' | 'subjectKey' | 'validFrom' | 'validTo', string>
-  >[];
+export interface BankDescription {
+  readonly tls: RecordingFacts['tls'];
+  /** Words that must not be in the recording. */
+  readonly words: readonly string[];
 }
 
 /** Keeps what the bank sends. */
@@ -31,10 +28,8 @@ export class Recorder {
   readonly #seen: Seen[] = [];
   /** What the next calls to the account list ask for. */
   kind: Exclude<ExchangeKind, 'token'> = 'page';
-  /** Words that must not be in the recording: hosts, user, subject of the certificate. */
-  names: readonly string[] = [];
-  /** Facts of TLS by the name of the host's role: bank, or tokens and accounts. */
-  tls: Readonly<Record<string, Handshake>> = {};
+  /** Set before the first call. */
+  bank: BankDescription = { tls: {}, words: [] };
 
   readonly note = ({ request, answer, failure, ms }: EndedCall): void => {
     const { target, path, query = {} } = request;
@@ -65,30 +60,16 @@ export class Recorder {
       at: at.toISOString(),
       version: VERSION,
       httpVersion: '1.1',
-      tls: toTlsFacts(this.tls),
+      tls: this.bank.tls,
     };
     const text = [facts, ...exchanges].map((line) => `${JSON.stringify(line)}\n`).join('');
     return { text, exchanges, maskedValues: mask.count, samples: mask.samples };
   }
 
   #words(): Set<string> {
-    const words = this.names.flatMap((name) => name.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []);
+    const words = this.bank.words.flatMap((name) => name.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []);
     const all = new Set(words);
     for (const { body } of this.#seen) for (const word of wordsOf(body)) all.add(word);
     return all;
   }
-}
-
-/** Keys of certificates by a salted hash: the same key is recognized, but no public list of certificates finds it. */
-function toTlsFacts(tls: Recorder['tls']): RecordingFacts['tls'] {
-  const salt = randomBytes(16).toString('hex');
-  const facts = Object.entries(tls).map(([role, { tlsVersion, serverChain = [] }]) => {
-    const chain = serverChain.map(({ subjectKey, validFrom, validTo }) => ({
-      subjectKey: hash('sha256', salt + subjectKey).slice(0, 32),
-      validFrom: validFrom.slice(0, 10),
-      validTo: validTo.slice(0, 10),
-    }));
-    return [role, { version: String(tlsVersion), salt, chain }] as const;
-  });
-  return Object.fromEntries(facts);
 }
