@@ -41,108 +41,74 @@ const imports = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.tsx?$/.test(file) && !/\.spec\.tsx?$/.test(file))
   .flatMap((from): Import[] =>
     [...readFileSync(join(SOURCES, from), 'utf8').matchAll(IMPORT)]
-      .map(([, path = '']) => ({ from, to: normalize(join(dirname(from), path)) }))
+      .map(([, path = '']) => ({ from, to: normalize(join(dirname(from), path)).replace(/\.js(x?)$/, '.ts$1') }))
       // the page imports the client
       .filter(({ to }) => !to.startsWith('..')),
   );
 
-const upward = imports.filter(({ from, to }) => layerOf(to) < layerOf(from));
-for (const { from, to } of upward) process.stdout.write(`Up the order: ${from} imports ${to}\n`);
+/** Every folder of src. Among those of src itself, the order rules circles out. */
+const folders = new Set<string>();
+for (const { from } of imports) {
+  for (let folder = dirname(from); folder !== '.'; folder = dirname(folder)) folders.add(folder);
+}
 
-// the list thread must not reach a clock, a log, a socket or the settings
-const fromList = imports.filter(({ from, to }) => from.startsWith('list/') && !/^(?:list|errors)\//.test(to));
-for (const { from, to } of fromList) process.stdout.write(`Out of the list thread: ${from} imports ${to}\n`);
+const findings = [
+  ...report(
+    'Up the order',
+    imports.filter(({ from, to }) => layerOf(to) < layerOf(from)),
+  ),
+  // the list thread must not reach a clock, a log, a socket or the settings
+  ...report(
+    'Out of the list thread',
+    imports.filter(({ from, to }) => from.startsWith('list/') && !/^(?:list|errors)\//.test(to)),
+  ),
+  ...report('A circle of files', inCircles(imports, String)),
+  ...[...folders].flatMap((folder) =>
+    report(
+      `A circle in src/${folder}`,
+      inCircles(imports, (file) => memberOf(file, folder)),
+    ),
+  ),
+];
+for (const line of findings) process.stdout.write(`${line}\n`);
+process.stdout.write(`${imports.length} imports, ${findings.length} against the layers\n`);
+if (findings.length > 0) process.exitCode = 1;
 
-const circles = [...foldersOf(imports).flatMap((folder) => circlesIn(folder)), ...circlesOfFiles()];
-for (const lines of circles) process.stdout.write(`${lines}\n`);
-process.stdout.write(
-  `${circles.length} circles among folders and files of src, ${upward.length} imports up the order, ` +
-    `${fromList.length} out of the list thread\n`,
-);
-if (circles.length + upward.length + fromList.length > 0) process.exitCode = 1;
+function report(what: string, found: readonly Import[]): string[] {
+  return found.map(({ from, to }) => `${what}: ${from} imports ${to}`);
+}
 
 /** The index of a file's layer in the order. */
 function layerOf(file: string): number {
-  const [name = ''] = file.replace(/\.js$/, '.ts').split('/');
+  const [name = ''] = file.split('/');
   const layer = ORDER.indexOf(name);
   if (layer === -1) throw new Error(`${name} is not in ORDER (config/checks/layers.ts)`);
   return layer;
 }
 
-/** Every folder with files, src itself as "". */
-function foldersOf(all: readonly Import[]): string[] {
-  const folders = new Set<string>(['']);
-  for (const { from } of all) {
-    for (let folder = dirname(from); folder !== '.'; folder = dirname(folder)) folders.add(folder);
-  }
-  return [...folders].sort();
-}
-
-/** Each circle among the members of a folder, with the imports that tie it. */
-function circlesIn(folder: string): string[] {
-  const ties = imports
-    .map(({ from, to }) => ({ from, to, ends: [memberOf(from, folder), memberOf(to, folder)] as const }))
-    .filter(({ ends: [from, to] }) => from !== null && to !== null && from !== to);
-  const next = new Map<string, Set<string>>();
-  for (const { ends } of ties) {
-    const [from, to] = ends as readonly [string, string];
-    next.set(from, (next.get(from) ?? new Set()).add(to));
-  }
-  const reachable = new Map([...next.keys()].map((member) => [member, reachableFrom(member, next)]));
-  const circle = (one: string, other: string) =>
-    reachable.get(one)?.has(other) === true && reachable.get(other)?.has(one) === true;
-  const arrows = new Map<string, Import[]>();
-  for (const { from, to, ends } of ties) {
-    const [one, other] = ends as readonly [string, string];
-    if (!circle(one, other)) continue;
-    const arrow = `${one} -> ${other}`;
-    arrows.set(arrow, [...(arrows.get(arrow) ?? []), { from, to }]);
-  }
-  if (arrows.size === 0) return [];
-  // the arrows of few files first: they are the ones to remove
-  const lines = [...arrows]
-    .sort(([, a], [, b]) => a.length - b.length)
-    .flatMap(([arrow, files]) => [`  ${arrow}`, ...files.map(({ from, to }) => `    ${from} imports ${to}`)]);
-  return [[`A circle in src/${folder}:`, ...lines].join('\n')];
-}
-
-/** Each group of files that import each other in a circle. */
-function circlesOfFiles(): string[] {
-  const next = new Map<string, Set<string>>();
-  for (const { from, to } of imports) {
-    const file = to.replace(/\.js(x?)$/, '.ts$1');
-    next.set(from, (next.get(from) ?? new Set()).add(file));
-  }
-  const reachable = new Map([...next.keys()].map((file) => [file, reachableFrom(file, next)]));
-  const grouped = new Set<string>();
-  return [...next.keys()].flatMap((file) => {
-    if (grouped.has(file) || reachable.get(file)?.has(file) !== true) return [];
-    const group = [...next.keys()].filter(
-      (other) => reachable.get(file)?.has(other) === true && reachable.get(other)?.has(file) === true,
-    );
-    for (const other of group) grouped.add(other);
-    return [`A circle of files: ${group.join(', ')}`];
-  });
-}
-
-/** The member of `folder` that holds a file: one of its folders, or `.` for its own files. Files of src count one by one. */
+/** The member of `folder` that holds a file: one of its folders, or `.` for its own files. */
 function memberOf(file: string, folder: string): string | null {
   const path = relative(folder, file);
   if (path.startsWith('..')) return null;
   const [first = '', ...rest] = path.split('/');
-  if (rest.length > 0) return first;
-  return folder === '' ? first : '.';
+  return rest.length > 0 ? first : '.';
 }
 
-function reachableFrom(start: string, next: ReadonlyMap<string, ReadonlySet<string>>): Set<string> {
-  const found = new Set<string>();
-  const pending = [start];
-  for (let member = pending.pop(); member !== undefined; member = pending.pop()) {
-    for (const other of next.get(member) ?? []) {
-      if (found.has(other)) continue;
-      found.add(other);
-      pending.push(other);
-    }
-  }
-  return found;
+/** The imports that are part of a circle among groups of files. @param groupOf null for a file that is in none */
+function inCircles(all: readonly Import[], groupOf: (file: string) => string | null): Import[] {
+  const next = new Map<string, Set<string>>();
+  const ties = all.flatMap(({ from, to }) => {
+    const [one, other] = [groupOf(from), groupOf(to)];
+    if (one === null || other === null || one === other) return [];
+    next.set(one, (next.get(one) ?? new Set()).add(other));
+    return { from, to, one, other };
+  });
+  return ties.filter(({ one, other }) => isReachable(one, other, next));
+}
+
+function isReachable(goal: string, start: string, next: ReadonlyMap<string, ReadonlySet<string>>): boolean {
+  const found = new Set([start]);
+  // what is added meanwhile is visited too
+  for (const each of found) for (const to of next.get(each) ?? []) found.add(to);
+  return found.has(goal);
 }
