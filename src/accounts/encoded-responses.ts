@@ -19,7 +19,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const OVERHEAD_BYTES = 500;
 /** At most 2 at once, so that they never take every thread of Node's pool. */
 const MAX_COMPRESSING = 2;
-/** Where more wait, further responses are sent uncompressed. */
+/** Beyond this queue length, responses are sent uncompressed. */
 const MAX_WAITING_TO_COMPRESS = 16;
 
 export interface EncodedResponse {

@@ -24,7 +24,7 @@ const MAX_BYTES_AHEAD = 32 * 1024 * 1024;
 /** Whole refreshes with smaller pages, after which the configured size is tried again: the bank may be well. */
 const REFRESHES_WITH_SMALLER_PAGES = 5;
 /** Maximum number of bytes of an error body that are searched for the page size. */
-const MAX_LOOKED_AT = 65_536;
+const MAX_SCANNED_BYTES = 65_536;
 
 /** Reads the accounts of one page, in order. Page 1 starts the list, or restarts it: the pages before it are then void. */
 export type ParsePage = (number: number, body: Buffer) => Promise<PageFacts>;
@@ -183,7 +183,7 @@ const tooManyBytes = () =>
 
 /** True if the bank refuses pages of this size: a 413, or a 400 that names the page size. */
 function isTooLarge({ status, body }: WireAnswer): boolean {
-  return status === 413 || (status === 400 && /page_?size/i.test(body.toString('latin1', 0, MAX_LOOKED_AT)));
+  return status === 413 || (status === 400 && /page_?size/i.test(body.toString('latin1', 0, MAX_SCANNED_BYTES)));
 }
 
 function isConnectionFailure(error: unknown): boolean {

@@ -12,7 +12,7 @@ const HELP = `accounts-gateway ${BUILD}
   node dist/main.js doctor --record FILE            record what the bank sends, masked
   node dist/main.js doctor --compare FILE           list what differs in form from a recording
   node dist/main.js sandbox [--fresh]               run the sandbox bank alone
-  node dist/main.js sandbox --renew [--new-ca]      write a new client certificate by the same CA, or by a new one, and exit
+  node dist/main.js sandbox --renew [--new-ca]      write a new client certificate of the same CA, or a new one, and exit
   node dist/main.js probe [--ready] [--wait SECONDS]
                                                     check whether the gateway on this machine answers, or is ready
   node dist/main.js --help | --version

@@ -49,7 +49,7 @@ export function toAnswerError(answer: WireAnswer, target: BankTarget): GatewayEr
 
 /** Statuses of a page that a server writes when it misses or refuses a client certificate. 495 and 496 are nginx's for just that. */
 const CERTIFICATE_STATUSES = new Set([400, 403, 495, 496]);
-const MAX_LOOKED_AT = 65_536;
+const MAX_SCANNED_BYTES = 65_536;
 
 /** True if the server says that the client certificate is missing or not accepted: nginx, Apache, IIS, haproxy, or any other. */
 function isAboutCertificate({ status, body }: WireAnswer): boolean {
@@ -69,7 +69,7 @@ const SPEAKS_OF_CERTIFICATE = new RegExp(
 
 function speaksOfCertificate(body: Buffer): boolean {
   const text = body
-    .toString('latin1', 0, MAX_LOOKED_AT)
+    .toString('latin1', 0, MAX_SCANNED_BYTES)
     .replace(/<[^<>]*>|&\w{1,10};|[_-]/g, ' ')
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .replace(/\s+/g, ' ');

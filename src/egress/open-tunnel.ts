@@ -63,7 +63,7 @@ export function openTunnel(
   const opened = url.protocol === 'http:' ? 'connect' : 'secureConnect';
   request.once('socket', (socket) => socket.once(opened, () => (isOpen = true)));
   request.on('error', (error: NodeJS.ErrnoException) => {
-    if (signal.aborted) reject(timeout.aborted ? toLate(url, target) : signal.reason);
+    if (signal.aborted) reject(timeout.aborted ? timeoutError(url, target) : signal.reason);
     else if (error.code?.startsWith('HPE_')) fail(toRefused(url, target));
     else fail(toUnavailable(error, url, request.socket, isOpen));
   });
@@ -85,7 +85,7 @@ export function openTunnel(
   return promise;
 }
 
-function toLate(url: URL, target: string): ConnectTimedOut {
+function timeoutError(url: URL, target: string): ConnectTimedOut {
   return new ConnectTimedOut(
     'proxy-unavailable',
     `The egress proxy ${url.host} opened no tunnel to ${target} within BANK_CONNECT_TIMEOUT_MS; either it cannot be reached, or it cannot reach the bank.`,

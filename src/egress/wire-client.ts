@@ -65,7 +65,7 @@ const tooManyInterim = () =>
     `The bank sent more than ${MAX_INTERIM_RESPONSES} responses of status 1xx.`,
   );
 
-const anotherProtocol = () =>
+const protocolSwitchError = () =>
   new GatewayError('bank-response-invalid', 'The bank answered 101, with another protocol, where 200 is expected.');
 
 /**
@@ -174,7 +174,7 @@ class OpenedCall {
     // without a listener the call would wait for its deadline; once the socket is handed over, `destroy` reports no error
     opened.once('upgrade', (_response, socket: Socket) => {
       socket.destroy();
-      opened.emit('error', anotherProtocol());
+      opened.emit('error', protocolSwitchError());
     });
     // the reason; the stream of the answer only knows that it was aborted
     opened.once('error', (error) => (this.#error = error));

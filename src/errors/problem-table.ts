@@ -367,7 +367,7 @@ export const PROBLEMS = {
     steps: [
       'Install a new certificate. Order a client certificate from the bank, a certificate of this API from your CA.',
       'See which one it is, and its date: `certificate` and `listener` in `/health`.',
-      'Check the new file before you install it: [run the doctor](troubleshooting.md#the-doctor) with `BANK_PFX_FILE=<new file>`.',
+      '[Check the new file](certificates.md#renew-the-certificate) before you install it.',
       'Replace the old file. The gateway loads it within 5 seconds, tests it at the bank, and keeps the old one if that fails.',
       'Read the log: `certificate.replaced` has the new date, `certificate.refused` the reason.',
     ],

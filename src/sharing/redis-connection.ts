@@ -27,7 +27,7 @@ export const EXPIRE_IF_EQUAL =
 
 /** The longest a request waits for Redis, ms. */
 const USUAL_WAIT_MS = 200;
-/** Redis' clock is trusted within a day of ours. Beyond that, its timestamps are meaningless. */
+/** The clock of Redis is trusted within a day of ours. Beyond that, its timestamps are meaningless. */
 export const CLOCK_TRUSTED_WITHIN_MS = 86_400_000;
 /** A connection may take that many times as long. */
 const CONNECT_WAITS = 5;

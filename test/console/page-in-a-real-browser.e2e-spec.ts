@@ -150,7 +150,7 @@ describeWithChromium('the console page in a real browser', () => {
     }
   });
 
-  it('Status on paper has no controls, and the texts to copy in full', async () => {
+  it('Status on paper has no controls, and report and note in full', async () => {
     const { page } = await openStatus();
     await headline(page, HEALTHY);
     await turn(page, 'Bank down');

@@ -168,7 +168,7 @@ const ageOf = (answer?: Answer) => Date.now() - Date.parse(answer?.json.snapshot
     // too old for this caller
     const later = await behind.get(ACCOUNTS, { 'cache-control': 'max-age=1' });
     expect(asked(bank).refreshes).toBe(2);
-    // asOf follows Redis' clock, though both refreshing instances have a wrong one
+    // asOf follows the clock of Redis, though both refreshing instances have a wrong one
     for (const { json } of [first, later]) {
       expect(Math.abs(Date.parse(json.snapshot.asOf as string) - began)).toBeLessThan(200_000);
     }

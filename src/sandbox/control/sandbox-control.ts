@@ -1,7 +1,7 @@
 import type { BankState } from '../state/bank-state.js';
 import type { ControlPatch } from './control-patch.js';
 
-const SHOWN_REQUESTS = 100;
+const MAX_LISTED_REQUESTS = 100;
 
 /** The switches of a running sandbox (docs/sandbox.md#its-switches), for its control port and for the gateway's page. */
 export class SandboxControl {
@@ -29,7 +29,7 @@ export class SandboxControl {
 
   /** The last requests that the bank saw, oldest first, without secrets. */
   get lastRequests() {
-    return this.#bank.log.all.slice(-SHOWN_REQUESTS);
+    return this.#bank.log.all.slice(-MAX_LISTED_REQUESTS);
   }
 
   /** Applies a checked patch. */

@@ -68,7 +68,7 @@ export async function renewClient(
 }
 
 /**
- * Replaces the client certificate kept in `directory`, to rehearse a renewal: by the same CA, or by a new root, which is added to
+ * Replaces the client certificate kept in `directory`, to rehearse a renewal: of the same CA, or of a new root, which is added to
  * the roots that the sandbox accepts. Returns false if the other files cannot be used: then the whole identity is new.
  */
 export async function renewClientFile(directory: string, newCa = false): Promise<boolean> {

@@ -260,7 +260,7 @@ describe('what to do', () => {
   });
 });
 
-describe('texts to copy', () => {
+describe('the report and the note', () => {
   const health = healthWith('degraded', { ...failingList(), ...copyUntil('10:14:01') });
 
   it('the report has who we are, since when, what was asked and answered, our address and a request', () => {
