@@ -16,7 +16,7 @@ interface RequestLogOptions {
 }
 
 /** The name that the project's own pages send (src/pages/console/web): looking at them is not a call of an app. */
-const OWN_PAGE = 'console';
+export const OWN_PAGE = 'console';
 const RETRY_AFTER_MS = 1000;
 
 /**

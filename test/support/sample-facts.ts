@@ -35,7 +35,6 @@ export const healthyFacts: GatewayFacts = {
     trouble: null,
   },
   bank: {
-    errors: [],
     lastSuccessAt: { token: '2026-11-21T08:00:00.000Z', accounts: '2026-11-21T08:00:00.000Z' },
     lastError: null,
     slow: null,

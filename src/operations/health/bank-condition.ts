@@ -19,7 +19,8 @@ const FAST_ENOUGH = 2;
  */
 @Injectable()
 export class BankCondition {
-  readonly #failing = new Map<Target, GatewayError>();
+  /** The kinds of requests that fail. */
+  readonly #failing = new Set<Target>();
   readonly #lastSuccessAt: Record<Target, string | null> = { token: null, accounts: null };
   #lastError: {
     readonly code: ProblemCode;
@@ -51,8 +52,6 @@ export class BankCondition {
   /** Times are ISO 8601. */
   status() {
     return {
-      /** The last error of each kind of request that is failing. */
-      errors: [...this.#failing.values()],
       /** When a request last succeeded; null for never. */
       lastSuccessAt: { ...this.#lastSuccessAt },
       /** The last failure of either request, with the HTTP status of the answer; null without one. */
@@ -64,25 +63,19 @@ export class BankCondition {
 
   #note(target: Target, error: GatewayError | null): void {
     const at = new Date(this.clock.now().wall).toISOString();
-    if (error === null) this.#succeeded(target, at);
-    else this.#failed(target, error, at);
-  }
-
-  #failed(target: Target, error: GatewayError, at: string): void {
+    if (error === null) {
+      this.#lastSuccessAt[target] = at;
+      const isLast = this.#failing.delete(target) && this.#failing.size === 0;
+      if (isLast) this.log.logger.info({ event: 'bank.recovered', target }, 'calls to the bank succeed again');
+      return;
+    }
     const { code, owner, detail } = error;
     this.#lastError = { code, at, status: error.upstreamStatus ?? null, target };
     const isFirst = this.#failing.size === 0;
-    this.#failing.set(target, error);
+    this.#failing.add(target);
     if (!isFirst) return;
     const fields = { event: 'bank.unavailable', code, owner, detail, target };
     this.log.logger[error.needsSomeone ? 'error' : 'warn'](fields, 'calls to the bank fail');
-  }
-
-  #succeeded(target: Target, at: string): void {
-    this.#lastSuccessAt[target] = at;
-    if (this.#failing.delete(target) && this.#failing.size === 0) {
-      this.log.logger.info({ event: 'bank.recovered', target }, 'calls to the bank succeed again');
-    }
   }
 
   /** @param replacedAgeMs age of the copy that apps got meanwhile; null for none */

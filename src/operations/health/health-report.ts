@@ -6,10 +6,8 @@ import { Settings } from '../../config/settings.js';
 import { COMMIT, VERSION } from '../../config/version.js';
 import { describeRoutes, goesDirect } from '../../egress/route.js';
 import type { Trouble } from '../../time/back-off.js';
-import { toFailureSeries } from './failure-series.js';
-import type { GatewayFacts } from './gateway-status.js';
-import { judgeHealth } from './judge-health.js';
-import { toSlow, type Part, type PartStatus } from './judge-parts.js';
+import { toFailureSeries, type GatewayFacts } from './gateway-status.js';
+import { judgeHealth, toSlow, type Part, type PartStatus } from './judge-health.js';
 
 const SEVERITY: readonly PartStatus[] = ['down', 'degraded', 'unknown', 'up'];
 

@@ -1,17 +1,14 @@
 import { Controller, Get, Header, Headers, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { OWN_PAGE } from '../../http/request-log.js';
 import { refTo } from '../../representation/schemas.js';
 import { HealthReport } from './health-report.js';
 import { healthSchema, healthStatusSchema } from './health-schemas.js';
-import { isReady } from './judge-health.js';
-import { Readiness } from './readiness.js';
+import { isReady, Readiness } from './readiness.js';
 
 /** Probes retry on their own schedule; for people, about one step of the back-off. */
 const RETRY_AFTER_SECONDS = '5';
-
-/** The name that the project's own pages send (src/pages/console/web). */
-const OWN_PAGE = 'console';
 
 const whole = { 'application/json': { schema: refTo(healthSchema) } };
 const statusOnly = { 'application/json': { schema: refTo(healthStatusSchema) } };

@@ -1,35 +1,182 @@
+import type { GatewayError } from '../../errors/gateway-error.js';
+import { EXPIRING_UNDER_DAYS, toDays } from '../../telemetry/expiry-notice.js';
+import { isSkewed } from '../../egress/http-date.js';
+import { PROBLEMS, remedyOf, type AnyCode } from '../../errors/problem-table.js';
 import type { GatewayFacts } from './gateway-status.js';
-import { judgeListener, judgePath, judgeSharing, judgeStopping } from './judge-parts.js';
-import { canAnswer } from './can-answer.js';
+import { canAnswer, isReady, tokenError } from './readiness.js';
 
-/** True if this instance takes calls, and a call for accounts would be answered now. */
-export const isReady = (facts: GatewayFacts): boolean =>
-  !facts.stopping && canAnswer(facts) && !isRefusedSinceStart(facts);
+export type PartStatus = 'up' | 'degraded' | 'down' | 'unknown';
 
-/**
- * True if this instance has never had its own token, for a reason of the operator: a rollout with a wrong secret must stop,
- * whatever copy of another instance or an earlier run it could serve.
- */
-function isRefusedSinceStart({ bank, certificate, token }: GatewayFacts): boolean {
-  const isRefused = certificate.unusable !== null || token.trouble?.error.owner === 'operator';
-  return bank.lastSuccessAt.token === null && isRefused;
+/** One component of /health; an unhealthy one has the problem. */
+export type Part = { readonly status: PartStatus } & Partial<Problem>;
+
+interface Problem {
+  readonly code: AnyCode;
+  readonly owner: GatewayError['owner'];
+  readonly detail: string;
+  readonly remedy: string;
 }
 
-/** The health of the gateway, and of each component that it has (docs/troubleshooting.md#health). */
+/**
+ * The health of the gateway, and of each component that it has (docs/troubleshooting.md#health). Those of the path to the bank
+ * are in order: one that was not tried because an earlier one fails is `unknown`.
+ */
 export function judgeHealth(facts: GatewayFacts) {
   const { stopping, listener } = facts;
   const { redis } = facts.sharing;
   const parts = {
-    ...(stopping && { instance: judgeStopping() }),
-    ...judgePath(facts),
+    ...(stopping && { instance: down('stopping', 'This instance is stopping.') }),
+    certificate: judgeCertificate(facts),
+    egress: judgeEgress(facts),
+    token: judgeToken(facts),
+    bank: judgeBank(facts),
+    snapshot: judgeSnapshot(facts),
     ...(listener && { listener: judgeListener(listener) }),
     ...(redis && { sharing: judgeSharing(redis.reason) }),
   };
-  return { status: toStatus(isReady(facts), Object.values(parts)), parts };
+  const isHealthy = Object.values(parts).every(({ status }) => status === 'up' || status === 'unknown');
+  const working = isHealthy ? ('ok' as const) : ('degraded' as const);
+  return { status: isReady(facts) ? working : ('error' as const), parts };
 }
 
-function toStatus(ready: boolean, parts: readonly { readonly status: string }[]): 'ok' | 'degraded' | 'error' {
-  if (!ready) return 'error';
-  const healthy = parts.every(({ status }) => status === 'up' || status === 'unknown');
-  return healthy ? 'ok' : 'degraded';
+const UP: Part = { status: 'up' };
+const UNKNOWN: Part = { status: 'unknown' };
+
+/** True if the bank has answered a call of this instance, which may also live on the copies of others. */
+const everAnswered = ({ bank }: GatewayFacts): boolean => bank.serverCertificateEnds !== null;
+
+function judgeCertificate({ certificate: { unusable, refused, notAfter, daysLeft } }: GatewayFacts): Part {
+  if (unusable !== null) return down('certificate-unusable', unusable);
+  if (refused !== null) {
+    return degraded(refused.code, `The new certificate was refused; the old one stays in use: ${refused.detail}`);
+  }
+  if (daysLeft >= EXPIRING_UNDER_DAYS) return UP;
+  return degraded('certificate-expiring', `The client certificate expires on ${notAfter}, in ${toDays(daysLeft)}.`);
+}
+
+function judgeEgress(facts: GatewayFacts): Part {
+  if (facts.certificate.unusable !== null) return UNKNOWN;
+  const errors = [facts.token.trouble, facts.snapshot.trouble].flatMap((trouble) => trouble?.error ?? []);
+  const proxyFailure = errors.find(isProxyFailure);
+  if (proxyFailure) return failing(proxyFailure, canAnswer(facts));
+  return errors.length > 0 || everAnswered(facts) ? UP : UNKNOWN;
+}
+
+function judgeToken(facts: GatewayFacts): Part {
+  const { state, trouble } = facts.token;
+  const error = trouble?.error;
+  const usable = state === 'usable';
+  if (facts.certificate.unusable !== null) return UNKNOWN;
+  if (error && !usable && isProxyFailure(error)) return UNKNOWN;
+  if (error) return failing(error, usable);
+  const { credentialsRefused: refused } = facts.certificate;
+  if (refused !== null) {
+    return degraded(refused.code, `The new credentials cannot be used; the old ones stay in use: ${refused.detail}`);
+  }
+  if (state === 'requested' && facts.snapshot.slowSince !== null) {
+    return degraded('bank-slow', 'The token request takes longer than SNAPSHOT_SOFT_TIMEOUT_MS.');
+  }
+  // one that ran out while nobody called is renewed by the next call
+  return usable || everAnswered(facts) ? UP : UNKNOWN;
+}
+
+function judgeBank(facts: GatewayFacts): Part {
+  const { trouble, asOf, restored } = facts.snapshot;
+  const slow = toSlow(facts);
+  if (facts.certificate.unusable !== null || tokenError(facts)) return UNKNOWN;
+  if (trouble) return isProxyFailure(trouble.error) ? UNKNOWN : failing(trouble.error, canAnswer(facts));
+  if (facts.token.state === 'requested') return UNKNOWN;
+  if (slow) {
+    const copies = slow.copyAgeMs === null ? '' : ` Apps got copies up to ${Math.ceil(slow.copyAgeMs / 1000)} s old.`;
+    return degraded('bank-slow', `Refreshes take longer than SNAPSHOT_SOFT_TIMEOUT_MS.${copies}`);
+  }
+  const skewMs = facts.bank.clockSkewMs ?? 0;
+  if (isSkewed(skewMs)) return degraded('clock-skewed', describeSkew(skewMs));
+  return asOf !== null && !restored ? UP : UNKNOWN;
+}
+
+/** The slow bank: since when, and the greatest age of the copies that apps got; null while it is fast. */
+export function toSlow({ bank, snapshot }: Pick<GatewayFacts, 'bank' | 'snapshot'>) {
+  const { slowSince, ageMs } = snapshot;
+  const { since = slowSince, copyAgeMs = 0 } = bank.slow ?? {};
+  if (since === null) return null;
+  const now = slowSince === null ? 0 : (ageMs ?? 0);
+  return { since, copyAgeMs: Math.max(copyAgeMs, now) || null };
+}
+
+function judgeSnapshot(facts: GatewayFacts): Part {
+  const { stale, accounts, emptied, refreshing } = facts.snapshot;
+  if (!canAnswer(facts)) return judgeNothingToServe(facts);
+  if (accounts === 0) {
+    const before = emptied ? 'It listed some before.' : 'It has listed none since this process started.';
+    return degraded('accounts-emptied', `The bank lists no accounts. ${before}`);
+  }
+  const slow = toProblem('bank-slow', 'Apps get the cached snapshot, marked stale, while the refresh runs.');
+  const cause = findCause(facts) ?? (refreshing ? slow : null);
+  // without a cause, the failure is over, and the next call gets a new snapshot
+  if (stale && cause) return { status: 'degraded', ...cause };
+  const fileFailing = facts.sharing.file?.failing ?? null;
+  if (fileFailing === null) return UP;
+  const detail = `SNAPSHOT_FILE cannot be written (${fileFailing}). After a restart, apps wait for the bank.`;
+  return degraded('snapshot-not-stored', detail);
+}
+
+function judgeNothingToServe(facts: GatewayFacts): Part {
+  const { expiresAt, refreshing } = facts.snapshot;
+  const cause = findCause(facts);
+  if (!cause) {
+    return refreshing ? down('bank-slow', 'There is no snapshot to serve yet. The first refresh is running.') : UNKNOWN;
+  }
+  const expired = expiresAt === null ? '' : `The cached snapshot expired at ${expiresAt}. `;
+  return { status: 'down', ...cause, detail: `${expired}${cause.detail}` };
+}
+
+/** The first failure on the path. */
+function findCause(facts: GatewayFacts): Problem | null {
+  const { certificate, snapshot } = facts;
+  if (certificate.unusable !== null) return toProblem('certificate-unusable', certificate.unusable);
+  const error = tokenError(facts) ?? snapshot.trouble?.error;
+  return error ? fromError(error) : null;
+}
+
+/** @param skewMs the bank's clock minus ours */
+function describeSkew(skewMs: number): string {
+  const seconds = Math.round(Math.abs(skewMs) / 1000);
+  return `The clock of this machine is ${seconds} s ${skewMs > 0 ? 'behind' : 'ahead of'} the bank's.`;
+}
+
+/** The certificate of the internal API. */
+function judgeListener(listener: NonNullable<GatewayFacts['listener']>): Part {
+  if (listener.refused !== null) {
+    const detail = `A new certificate of this API was refused; the old one stays in use: ${listener.refused}`;
+    return degraded('certificate-unusable', detail);
+  }
+  if (listener.daysLeft >= EXPIRING_UNDER_DAYS) return UP;
+  const { notAfter, daysLeft } = listener;
+  const when = daysLeft < 0 ? `expired on ${notAfter}` : `expires on ${notAfter}, in ${toDays(daysLeft)}`;
+  return degraded('certificate-expiring', `The certificate of this API ${when}.`);
+}
+
+/** @param reason why Redis cannot be used, in words; null when it can */
+function judgeSharing(reason: string | null): Part {
+  if (reason === null) return UP;
+  return degraded('sharing-unavailable', `Redis cannot be used: ${reason}. This instance refreshes on its own.`);
+}
+
+const isProxyFailure = ({ code }: GatewayError): boolean => code.startsWith('proxy-');
+
+const fromError = ({ code, detail, owner }: GatewayError): Problem => ({ ...toProblem(code, detail), owner });
+
+/** `works`: the gateway still answers without this component. */
+const failing = (error: GatewayError, works: boolean): Part => ({
+  status: works ? 'degraded' : 'down',
+  ...fromError(error),
+});
+
+const degraded = (code: AnyCode, detail: string): Part => ({ status: 'degraded', ...toProblem(code, detail) });
+
+const down = (code: AnyCode, detail: string): Part => ({ status: 'down', ...toProblem(code, detail) });
+
+function toProblem(code: AnyCode, detail: string): Problem {
+  return { code, owner: PROBLEMS[code].owner, detail, remedy: remedyOf(code) };
 }

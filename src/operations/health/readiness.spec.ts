@@ -20,8 +20,8 @@ import { healthyFacts } from '../../../test/support/sample-facts.js';
 import type { BankDrift } from '../../bank/bank-drift.js';
 import { BankCondition } from './bank-condition.js';
 import { GatewayStatus } from './gateway-status.js';
-import { isReady, judgeHealth } from './judge-health.js';
-import { Readiness } from './readiness.js';
+import { judgeHealth } from './judge-health.js';
+import { isReady, Readiness } from './readiness.js';
 
 const NO_DRIFT = { found: [] } as unknown as BankDrift;
 const NOT_SHARED = { status: () => ({ redis: null, file: null }) } as SnapshotSource;

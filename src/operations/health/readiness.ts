@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { IdentityHolder } from '../../auth/identity-holder.js';
 import { SnapshotCache } from '../../cache/snapshot-cache.js';
+import type { GatewayError } from '../../errors/gateway-error.js';
 import { within } from '../../time/deadline.js';
 import { GatewayStatus, type GatewayFacts } from './gateway-status.js';
-import { isReady } from './judge-health.js';
 
 const PROBE_WAITS_MS = 500;
 
@@ -48,3 +48,34 @@ export class Readiness {
 const dependsOnBank = (facts: GatewayFacts): boolean =>
   facts.bank.lastSuccessAt.token === null ||
   (!facts.snapshot.servable && (facts.token.state !== 'usable' || !isReady(facts)));
+
+/** True if this instance takes calls, and a call for accounts would be answered now. */
+export const isReady = (facts: GatewayFacts): boolean =>
+  !facts.stopping && canAnswer(facts) && !isRefusedSinceStart(facts);
+
+/**
+ * True if this instance has never had its own token, for a reason of the operator: a rollout with a wrong secret must stop,
+ * whatever copy of another instance or an earlier run it could serve.
+ */
+function isRefusedSinceStart({ bank, certificate, token }: GatewayFacts): boolean {
+  const isRefused = certificate.unusable !== null || token.trouble?.error.owner === 'operator';
+  return bank.lastSuccessAt.token === null && isRefused;
+}
+
+/**
+ * True if a call for accounts would be answered now: the cached snapshot may be served; or accounts have been read, and no
+ * failure of certificate, token or list is in progress. A token that ran out while nobody called is no failure, and neither is
+ * the list's while another instance refreshes.
+ */
+export function canAnswer(facts: GatewayFacts): boolean {
+  const { certificate, snapshot } = facts;
+  if (snapshot.servable) return true;
+  const accountsRead = snapshot.asOf !== null && !snapshot.restored;
+  const listFails = snapshot.trouble !== null && !snapshot.isOfOtherInstance;
+  return accountsRead && certificate.unusable === null && tokenError(facts) === null && !listFails;
+}
+
+/** The failure because of which there is no usable token; null if there is a token, or nobody failed to get one. */
+export function tokenError({ token: { state, trouble } }: Pick<GatewayFacts, 'token'>): GatewayError | null {
+  return state === 'usable' || !trouble ? null : trouble.error;
+}

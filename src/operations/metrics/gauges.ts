@@ -6,9 +6,9 @@ import { Settings } from '../../config/settings.js';
 import { COMMIT, VERSION } from '../../config/version.js';
 import { describeRoutes } from '../../egress/route.js';
 import { countLostLines } from '../../telemetry/standard-output.js';
-import { toFailureSeries } from '../health/failure-series.js';
-import { GatewayStatus, type GatewayFacts } from '../health/gateway-status.js';
-import { isReady, judgeHealth } from '../health/judge-health.js';
+import { GatewayStatus, toFailureSeries, type GatewayFacts } from '../health/gateway-status.js';
+import { judgeHealth } from '../health/judge-health.js';
+import { isReady } from '../health/readiness.js';
 import { toText, type Sample, type Value } from './metric.js';
 
 /** The metrics that show the state at the moment of a scrape (docs/logs.md#metrics). */
@@ -79,8 +79,8 @@ function gauge(name: string, help: string, value: Value | readonly Sample[]): st
   return toText(`accounts_gateway_${name}`, 'gauge', help, samples);
 }
 
-function certificatesOf({ certificate, bank, listener }: GatewayFacts) {
-  const untrusted = bank.errors.some(({ code }) => code === 'bank-untrusted');
+function certificatesOf({ certificate, token, snapshot, bank, listener }: GatewayFacts) {
+  const untrusted = [token.trouble, snapshot.trouble].some((trouble) => trouble?.error.code === 'bank-untrusted');
   const ours = [{ use: 'client', ...certificate }, ...(listener ? [{ use: 'listener', ...listener }] : [])];
   return [
     { use: 'bank', ends: bank.serverCertificateEnds, refused: untrusted },
