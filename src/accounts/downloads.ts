@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../errors/gateway-error.js';
-import type { Snapshot } from '../snapshot/snapshot.js';
+import type { Snapshot } from '../snapshot/snapshot-source.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 
 const LIMITS = {

@@ -8,7 +8,7 @@ import { Settings } from '../config/settings.js';
 import type { SnapshotFacts } from '../list/answer-schemas.js';
 import type { Query } from '../list/queries.js';
 import { compress, MIN_COMPRESSED_BYTES, type Compression, type Encoding } from '../representation/negotiation.js';
-import type { Snapshot } from '../snapshot/snapshot.js';
+import type { Snapshot } from '../snapshot/snapshot-source.js';
 import { orAborted } from '../time/deadline.js';
 
 const compressed = promisify(compress);

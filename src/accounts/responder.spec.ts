@@ -7,7 +7,7 @@ import { refusalOf } from '../../test/support/refusal-of.js';
 import { account, LocalList, snapshotOf } from '../../test/support/sample-snapshots.js';
 import type { Settings } from '../config/settings.js';
 import { ListEnded } from '../snapshot/list-thread.js';
-import type { Snapshot } from '../snapshot/snapshot.js';
+import type { Snapshot } from '../snapshot/snapshot-source.js';
 import type { SnapshotCache } from '../cache/snapshot-cache.js';
 import { Downloads } from './downloads.js';
 import { EncodedResponses } from './encoded-responses.js';

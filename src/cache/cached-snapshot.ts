@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
-import type { Snapshot } from '../snapshot/snapshot.js';
+import type { Snapshot } from '../snapshot/snapshot-source.js';
 import { Clock } from '../time/clock.js';
 import { maxCachedAgeMs, toFreshMs, type Freshness, type FreshnessLimits } from './freshness.js';
 

@@ -87,14 +87,15 @@ describe('the result of a refresh', () => {
 });
 
 describe('a copy of another instance', () => {
-  it.each<[Freshness, leadMs: number, isAwaited: boolean, expected: boolean]>([
-    [ANY, 10_000, false, true],
-    [ANY, 10_001, false, false],
-    [ANY, 10_001, true, true],
-    [within(5000), 5001, true, false],
-    [NOW, 1001, false, false],
-    [NOW, 1001, true, true],
-  ])('for %j, begun %i ms before the request, awaited: %p, is accepted: %p', (wanted, leadMs, isAwaited, expected) => {
-    expect(acceptsCopy(wanted, { leadMs, durationMs: 0, isAwaited }, LIMITS)).toBe(expected);
+  it.each<[Freshness, leadMs: number, durationMs: number, expected: boolean]>([
+    [ANY, 10_000, 20, true],
+    [ANY, 10_001, 20, false],
+    // in flight when the refresh began
+    [ANY, 10_001, 10_001, true],
+    [within(5000), 5001, 10_000, false],
+    [NOW, 1001, 1000, false],
+    [NOW, 1001, 1001, true],
+  ])('for %j, begun %i ms before and taking %i ms, is accepted: %p', (wanted, leadMs, durationMs, expected) => {
+    expect(acceptsCopy(wanted, { leadMs, durationMs }, LIMITS)).toBe(expected);
   });
 });

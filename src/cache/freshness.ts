@@ -57,10 +57,10 @@ export function satisfies(wanted: Freshness, leadMs: number, durationMs: number,
 }
 
 /** True if another instance's copy satisfies a caller instead of a refresh that begins now. */
-export function acceptsCopy(wanted: Freshness, copy: StoredCopy, limits: FreshnessLimits): boolean {
-  if (copy.leadMs <= maxCachedAgeMs(wanted, copy.durationMs, limits)) return true;
-  // it was in flight already, as a refresh that callers of this instance join may be
-  return copy.isAwaited && copy.leadMs <= wanted.maxAgeMs;
+export function acceptsCopy(wanted: Freshness, { leadMs, durationMs }: StoredCopy, limits: FreshnessLimits): boolean {
+  if (leadMs <= maxCachedAgeMs(wanted, durationMs, limits)) return true;
+  // its refresh was in flight already, as one that callers of this instance join may be
+  return leadMs <= Math.min(durationMs, wanted.maxAgeMs);
 }
 
 /** A refresh no older than this counts as current, ms. */

@@ -549,7 +549,7 @@ describe('a stored copy', () => {
       { SNAPSHOT_SOFT_TIMEOUT_MS: 120_000, REQUEST_DEADLINE_MS: 120_000 },
       async (accepts) => {
         const copy = here.shared(2, ageMs);
-        return taken.length === 0 && accepts({ leadMs: ageMs, durationMs: 0, isAwaited: false })
+        return taken.length === 0 && accepts({ leadMs: ageMs, durationMs: 0 })
           ? (taken.push(copy), { ...copy, source })
           : null;
       },
@@ -613,7 +613,7 @@ describe('a snapshot of another instance', () => {
     const failing = { isOfOtherInstance: true, stale: false, trouble: { attempts: 1, circuit: 'half-open' } };
     expect(here.snapshots.status()).toMatchObject(failing);
     const probing = here.snapshots.probe();
-    expect(here.asked.at(-1)?.accepts({ leadMs: 1001, durationMs: 0, isAwaited: false })).toBe(false);
+    expect(here.asked.at(-1)?.accepts({ leadMs: 1001, durationMs: 0 })).toBe(false);
     here.answer();
     await probing;
     expect(here.snapshots.status()).toMatchObject({ trouble: null, isOfOtherInstance: false });

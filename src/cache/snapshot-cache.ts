@@ -8,7 +8,7 @@ import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 import { CachedSnapshot, expiresAt, toAgeMs } from './cached-snapshot.js';
 import { ANY, NOW, satisfies, type Freshness } from './freshness.js';
 import { Refresher } from './refresher.js';
-import type { Snapshot } from '../snapshot/snapshot.js';
+import type { Snapshot } from '../snapshot/snapshot-source.js';
 
 /** A snapshot as it is served to one caller. */
 export interface ServedSnapshot {

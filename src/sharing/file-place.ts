@@ -8,8 +8,6 @@ import type { Look, Place } from './stored-source.js';
 /** SNAPSHOT_FILE: the stored copy of one instance, dated by the wall clock of the machine (docs/fleet.md#the-stored-copy). */
 export class FilePlace implements Place {
   readonly kind = 'file';
-  readonly source = 'file';
-  readonly maxBytes = 64 * 1_048_576;
   readonly writeEveryMs = 10_000;
   #failing: string | null = null;
 
@@ -19,8 +17,8 @@ export class FilePlace implements Place {
     private readonly logger: Logger,
   ) {}
 
-  status() {
-    return { file: { failing: this.#failing } };
+  get failing(): string | null {
+    return this.#failing;
   }
 
   async look(): Promise<Look> {
@@ -29,8 +27,8 @@ export class FilePlace implements Place {
     return { at, nowMs: at.wall, bytes, header };
   }
 
-  async load(): Promise<Buffer> {
-    return (await this.#read(this.maxBytes))[0];
+  async load(_group: Group, bytes: number): Promise<Buffer> {
+    return (await this.#read(bytes))[0];
   }
 
   /** Writes the file as a whole or not at all, even if the machine crashes. */

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { SecretSource } from '../config/kinds.js';
 import type { Settings } from '../config/settings.js';
 import { readCertificates } from '../config/certificate-files.js';
-import type { Clock } from '../time/clock.js';
+import type { Clock, Instant } from '../time/clock.js';
 import { TIMED_OUT, within } from '../time/deadline.js';
 import { toCode, toReason } from './redis-reason.js';
 
@@ -28,7 +28,7 @@ export const EXPIRE_IF_EQUAL =
 /** The longest a request waits for Redis, ms. */
 const USUAL_WAIT_MS = 200;
 /** The clock of Redis is trusted within a day of ours. Beyond that, its timestamps are meaningless. */
-export const CLOCK_TRUSTED_WITHIN_MS = 86_400_000;
+const CLOCK_TRUSTED_WITHIN_MS = 86_400_000;
 /** A connection may take that many times as long. */
 const CONNECT_WAITS = 5;
 const RETRY_MS = 250;
@@ -75,25 +75,23 @@ export class RedisConnection {
   }
 
   /**
-   * Sends commands together and returns their replies, strings as Buffers. A key of another type reads as null.
+   * Sends commands together, and reads their replies: strings are Buffers, and a key of another type is null. After a failure, Redis is
+   * unavailable until another connection works.
    * @throws RedisFailure, at once while Redis cannot be used
    */
-  async send(commands: readonly Command[], withinMs: number): Promise<readonly unknown[]> {
+  async send<T>(
+    commands: readonly Command[],
+    withinMs: number,
+    read = (replies: readonly unknown[]): T => replies as T,
+  ): Promise<T> {
     const client = this.#client;
     if (!client) throw new RedisFailure('not-connected');
     try {
-      return await exchange(client, commands, withinMs);
+      return read(await exchange(client, commands, withinMs));
     } catch (error) {
       if (client === this.#client) this.#fail(error);
-      throw toFailure(error);
+      throw error instanceof RedisFailure ? error : new RedisFailure(toCode(error));
     }
-  }
-
-  /** Closes the connection: Redis is unavailable until another one works. */
-  failed(code: string): RedisFailure {
-    const failure = new RedisFailure(code);
-    this.#fail(failure);
-    return failure;
   }
 
   close(): void {
@@ -140,9 +138,7 @@ export class RedisConnection {
     const [hello] = await exchange(client, [['HELLO']], this.waitMs);
     if (isCluster(hello)) throw new RedisFailure('cluster');
     const [time] = await exchange(client, commands, this.waitMs);
-    const redisMs = toTimeMs(time);
-    if (redisMs === null) throw new RedisFailure('nonsense');
-    if (Math.abs(redisMs - this.clock.now().wall) > CLOCK_TRUSTED_WITHIN_MS) throw new RedisFailure('clock');
+    readTime(time, this.clock.now());
   }
 
   #fail(error: unknown): void {
@@ -166,12 +162,13 @@ export class RedisConnection {
   }
 }
 
-/** The reply to TIME, ms since 1970; null if it is none. */
-export function toTimeMs(reply: unknown): number | null {
-  if (!Array.isArray(reply)) return null;
-  const [seconds, micros] = (reply as unknown[]).map(Number);
+/** The reply to TIME, ms since 1970. @throws RedisFailure for none, and for one that is too far from our clock */
+export function readTime(reply: unknown, { wall }: Instant): number {
+  const [seconds, micros] = Array.isArray(reply) ? (reply as unknown[]).map(Number) : [];
   const ms = Number(seconds) * 1000 + Number(micros) / 1000;
-  return Number.isFinite(ms) ? ms : null;
+  if (!Number.isFinite(ms)) throw new RedisFailure('nonsense');
+  if (Math.abs(ms - wall) > CLOCK_TRUSTED_WITHIN_MS) throw new RedisFailure('clock');
+  return ms;
 }
 
 /** True if the reply to HELLO is that of a node of a cluster. */
@@ -226,6 +223,3 @@ function toNullIfOtherType(error: unknown): null {
   if (error instanceof ErrorReply && error.message.startsWith('WRONGTYPE')) return null;
   throw error;
 }
-
-const toFailure = (error: unknown): RedisFailure =>
-  error instanceof RedisFailure ? error : new RedisFailure(toCode(error));

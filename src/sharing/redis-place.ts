@@ -1,14 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../time/clock.js';
-import {
-  CLOCK_TRUSTED_WITHIN_MS,
-  EXPIRE_IF_EQUAL,
-  toTimeMs,
-  type Command,
-  type RedisConnection,
-} from './redis-connection.js';
+import type { Clock, Instant } from '../time/clock.js';
+import { EXPIRE_IF_EQUAL, readTime, type Command, type RedisConnection } from './redis-connection.js';
 import { HEADER_BYTES, readHeader, type Group } from './sealing.js';
-import type { Look, Place, StoredTimes } from './stored-source.js';
+import type { Look, Place } from './stored-source.js';
 
 /** Lifetime of the lock, ms: the delay that a crashed holder causes. The holder renews it three times within it. */
 const LOCK_MS = 3000;
@@ -27,8 +21,6 @@ export interface LockedLook extends Look {
 /** The one value and the one lock of a group in Redis, dated by the clock of Redis. Every method may throw RedisFailure. */
 export class RedisPlace implements Place {
   readonly kind = 'redis';
-  readonly source = 'shared';
-  readonly maxBytes = 64 * MB;
   readonly writeEveryMs = 0;
   #renewal: NodeJS.Timeout | undefined;
 
@@ -41,16 +33,13 @@ export class RedisPlace implements Place {
     private readonly owner: string = randomUUID(),
   ) {}
 
-  status(times: StoredTimes) {
-    const { trouble: reason } = this.connection;
-    const state: 'fleet' | 'unavailable' = reason === null ? 'fleet' : 'unavailable';
-    return { redis: { state, ...times, reason } };
+  get failing(): string | null {
+    return this.connection.trouble;
   }
 
   async look(group: Group, withinMs = this.connection.waitMs): Promise<Look> {
     const at = this.clock.now();
-    const replies = await this.connection.send(this.#lookCommands(group), withinMs);
-    return this.#toLook(at, replies);
+    return this.connection.send(this.#lookCommands(group), withinMs, (replies) => toLook(at, replies));
   }
 
   /**
@@ -64,14 +53,15 @@ export class RedisPlace implements Place {
       ['SET', key, this.owner, 'NX', 'PX', String(LOCK_MS)],
       ['GET', key],
     ];
-    const [, holder, ...replies] = await this.connection.send([...lock, ...this.#lookCommands(group)], withinMs);
-    return { ...this.#toLook(at, replies), locked: String(holder) === this.owner };
+    return this.connection.send([...lock, ...this.#lookCommands(group)], withinMs, ([, holder, ...replies]) => {
+      return { ...toLook(at, replies), locked: String(holder) === this.owner };
+    });
   }
 
-  async load(group: Group, { bytes }: Look): Promise<Buffer> {
+  async load(group: Group, bytes: number): Promise<Buffer> {
     const withinMs = this.connection.waitMs + toTransferMs(bytes);
-    const [sealed] = await this.connection.send([['GETRANGE', this.#value(group), '0', String(bytes - 1)]], withinMs);
-    return Buffer.isBuffer(sealed) ? sealed : Buffer.alloc(0);
+    const command = ['GETRANGE', this.#value(group), '0', String(bytes - 1)];
+    return this.connection.send([command], withinMs, ([sealed]) => toBytes(sealed));
   }
 
   /** Stores a copy, unless a newer one is there. */
@@ -115,14 +105,6 @@ export class RedisPlace implements Place {
     return [['TIME'], ['STRLEN', value], ['GETRANGE', value, '0', String(HEADER_BYTES - 1)]];
   }
 
-  #toLook(at: Look['at'], [time, bytes, header]: readonly unknown[]): Look {
-    const nowMs = toTimeMs(time);
-    if (nowMs === null) throw this.connection.failed('nonsense');
-    if (Math.abs(nowMs - at.wall) > CLOCK_TRUSTED_WITHIN_MS) throw this.connection.failed('clock');
-    // a key of another type reads as null
-    return { at, nowMs, bytes: bytes === null ? 1 : Number(bytes), header: Buffer.isBuffer(header) ? header : null };
-  }
-
   #value({ keyId }: Group): string {
     return `${this.keyPrefix}${keyId}:snapshot`;
   }
@@ -132,12 +114,19 @@ export class RedisPlace implements Place {
   }
 }
 
+/** A key of another type reads as null. @throws RedisFailure */
+function toLook(at: Instant, [time, bytes, header]: readonly unknown[]): Look {
+  return { at, nowMs: readTime(time, at), bytes: bytes === null ? 1 : Number(bytes), header: toBytes(header) };
+}
+
+const toBytes = (reply: unknown): Buffer => (Buffer.isBuffer(reply) ? reply : Buffer.alloc(0));
+
 const toTransferMs = (bytes: number): number => (bytes / MB) * MS_PER_MB;
 
 /** Date of the copy, not authenticated; null for none of this group. */
 function toAsOfMs({ header }: Look, group: Group): number | null {
   try {
-    return header && readHeader(header, group).asOfMs;
+    return readHeader(header, group).asOfMs;
   } catch {
     return null;
   }

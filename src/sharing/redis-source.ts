@@ -5,7 +5,7 @@ import { orAborted, within } from '../time/deadline.js';
 import { RedisConnection, RedisFailure, type Command, type RedisSettings } from './redis-connection.js';
 import { RedisPlace, type LockedLook } from './redis-place.js';
 import type { Group } from './sealing.js';
-import { StoredSource, type StoredSourceParts, type Wait } from './stored-source.js';
+import { StoredSource, type StoredSourceParts } from './stored-source.js';
 
 const POLL_EVERY_MS = 50;
 /** The longest wait for another instance's refresh, ms; twice the last one's duration if that is longer. */
@@ -75,17 +75,14 @@ export class RedisSource extends StoredSource {
   async #find(group: Group, { accepts, signal }: RefreshRequest): Promise<ReadSnapshot | LockedLook> {
     const { clock } = this.parts;
     const began = clock.now();
-    const first = await this.redis.lockAndLook(group, this.connection.waitMs);
+    let look = await this.redis.lockAndLook(group, this.connection.waitMs);
     // the wait for the other instance does not count as one for Redis
     const leftMs = Math.max(1, this.connection.waitMs - clock.since(began));
-    const wait: Wait = { ...this.toWait(group, first), began };
-    for (let look = first; ;) {
-      const copy = await this.takeFrom(group, look, wait, accepts);
-      if (copy) {
-        this.#vainWaits = 0;
-        if (look.locked) this.inBackground(() => this.redis.releaseLock(group));
-        return copy;
-      }
+    for (;;) {
+      const copy = await this.takeFrom(group, look, began, accepts);
+      if (copy || look.locked) this.#vainWaits = 0;
+      if (copy && look.locked) this.inBackground(() => this.redis.releaseLock(group));
+      if (copy) return copy;
       if (look.locked || !this.#mayWait(began)) return look;
       await orAborted(delay(POLL_EVERY_MS), signal);
       look = await this.redis.lockAndLook(group, leftMs);
@@ -110,20 +107,15 @@ export class RedisSource extends StoredSource {
 
   /** @param look null while Redis cannot be used */
   async #readFromSource(group: Group, look: LockedLook | null, request: RefreshRequest): Promise<ReadSnapshot> {
-    if (look?.locked) {
-      this.#vainWaits = 0;
-      this.redis.keepLock(group);
-    }
+    if (!look) return this.readAndStore(request, null);
+    if (look.locked) this.redis.keepLock(group);
     try {
-      const read = await this.source.read(request);
-      const snapshot = look ? { ...read.snapshot, asOf: toRedisTime(read.snapshot.askedAt, look) } : read.snapshot;
-      if (look) this.keep(snapshot);
-      return { ...read, snapshot };
-    } catch (error) {
-      this.noteFailure(error);
-      throw error;
+      return await this.readAndStore(request, (snapshot) => ({
+        ...snapshot,
+        asOf: toRedisTime(snapshot.askedAt, look),
+      }));
     } finally {
-      if (look?.locked) this.inBackground(() => this.redis.releaseLock(group));
+      if (look.locked) this.inBackground(() => this.redis.releaseLock(group));
     }
   }
 }

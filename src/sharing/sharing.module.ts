@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
+import { BankModule } from '../bank/bank.module.js';
 import { Settings } from '../config/settings.js';
 import { readSnapshotKey } from '../config/small-file.js';
 import { BankSource } from '../snapshot/bank-source.js';
-import { SnapshotModule } from '../snapshot/snapshot.module.js';
 import { SnapshotSource } from '../snapshot/snapshot-source.js';
 import { Log } from '../telemetry/log.js';
 import { Clock } from '../time/clock.js';
@@ -14,8 +14,9 @@ export const REDIS_WAIT_MS = Symbol('REDIS_WAIT_MS');
 
 /** The source of snapshots as it is configured: the bank, alone or with a stored copy in Redis or a file (docs/fleet.md). */
 @Module({
-  imports: [AuthModule, SnapshotModule],
+  imports: [AuthModule, BankModule],
   providers: [
+    BankSource,
     {
       provide: SnapshotSource,
       useFactory: createSource,

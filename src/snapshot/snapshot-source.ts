@@ -1,13 +1,28 @@
-import type { Snapshot } from './snapshot.js';
+import type { Instant } from '../time/clock.js';
+import type { ListThread } from './list-thread.js';
 
-/** A copy that another instance has stored, as `RefreshRequest.accepts` looks at it. */
+/** The bank's accounts after one refresh. Never changed. */
+export interface Snapshot {
+  /** Answers queries about the accounts; ends some time after the snapshot was replaced. */
+  readonly list: Pick<ListThread, 'answer' | 'pieces' | 'toJson' | 'retire' | 'end' | 'hasEnded' | 'lost'>;
+  /** The number of accounts. */
+  readonly size: number;
+  /** The time before the first call to the bank, by the clocks of this process. */
+  readonly askedAt: Instant;
+  /** When the bank was asked, ISO 8601. */
+  readonly asOf: string;
+  /** Duration of the refresh, ms, in the instance that made it. */
+  readonly durationMs: number;
+  /** True if the bank's own count agrees; null without a count. */
+  readonly complete: boolean | null;
+}
+
+/** A stored copy, as `RefreshRequest.accepts` looks at it. */
 export interface StoredCopy {
   /** Milliseconds between the copy's first call to the bank and the begin of this refresh; negative for a later call. */
   readonly leadMs: number;
   /** Duration of the refresh that made the copy, ms. */
   readonly durationMs: number;
-  /** True for a copy that was stored while this refresh waited for it. */
-  readonly isAwaited: boolean;
 }
 
 /** True if a stored copy does instead of asking the bank. */

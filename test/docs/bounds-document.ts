@@ -157,7 +157,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/auth/pfx/open-certificate.spec.ts',
     ],
     [
-      '`SNAPSHOT_FILE`: {sharing/file-place maxBytes MB}, a regular file, `SNAPSHOT_MAX_AGE_MS`',
+      '`SNAPSHOT_FILE`: {sharing/stored-source MAX_STORED_BYTES MB}, a regular file, `SNAPSHOT_MAX_AGE_MS`',
       'ignored (`sharing.refused`)',
       'test/fleet/snapshot-file-outlives-a-restart',
     ],
@@ -169,7 +169,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'test/egress/proxy',
     ],
     [
-      'Redis: a copy of {sharing/redis-place maxBytes MB}, `SNAPSHOT_MAX_AGE_MS`',
+      'Redis: a copy of {sharing/stored-source MAX_STORED_BYTES MB}, `SNAPSHOT_MAX_AGE_MS`',
       'not shared; ignored (`sharing.refused`)',
       'test/fleet/stored-copy',
     ],

@@ -7,7 +7,7 @@ import { ListService } from '../../src/list/list-service.js';
 import type { SnapshotFacts } from '../../src/list/answer-schemas.js';
 import type { Export, Query } from '../../src/list/queries.js';
 import type { Steps } from '../../src/list/steps.js';
-import type { Snapshot } from '../../src/snapshot/snapshot.js';
+import type { Snapshot } from '../../src/snapshot/snapshot-source.js';
 import type { Instant } from '../../src/time/clock.js';
 
 export const balance = (change: Partial<Balance> = {}): Balance => ({
