@@ -11,7 +11,8 @@ it.each([
 
 it.each([
   ['BANK_PASSWORD=hun#ter2', ['BANK_PASSWORD']],
-  ['export BANK_PFX_PASSCODE=#hunter2', ['BANK_PFX_PASSCODE']],
+  ['BANK_PASSWORD=#hunter2', ['BANK_PASSWORD']],
+  ['export BANK_PFX_PASSCODE: hunter2#', ['BANK_PFX_PASSCODE']],
   ["BANK_PASSWORD='hun#ter2'", []],
   ["BANK_PASSWORD='hunter2'#comment", []],
   ['BANK_PASSWORD=hunter2 # a comment', []],

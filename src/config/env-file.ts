@@ -30,7 +30,7 @@ export function warningsOf(text: string): string[] {
   const entries = text
     .split(/[\r\n]+/)
     .flatMap((line) =>
-      Object.entries(parse(line)).map(([name, value]) => ({ name, isCut: line.includes(`=${value}#`) })),
+      Object.entries(parse(line)).map(([name, value]) => ({ name, isCut: line.includes(`${value || '='}#`) })),
     );
   const names = entries.map(({ name }) => name);
   const twice = new Set(names.filter((name, index) => names.indexOf(name) < index));

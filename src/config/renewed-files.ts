@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { FileUnusable, readSmallFile } from './small-file.js';
+import pLimit from 'p-limit';
+import { type FileUnusable, readSmallFile } from './small-file.js';
 
 interface Instant {
   readonly wall: number;
@@ -56,7 +57,7 @@ export class RenewedFiles<T> {
   #polled: string;
   #timer: NodeJS.Timeout | undefined;
   #attempt = new AbortController();
-  #running: Promise<void> | null = null;
+  readonly #oneAtATime = pLimit(1);
   #waiting: Waiting<T> | null = null;
   #reported: string | null = null;
   #isClosed = false;
@@ -81,9 +82,8 @@ export class RenewedFiles<T> {
   reload(): Promise<void> {
     this.#reported = null;
     this.#attempt.abort();
-    const attempt = (this.#attempt = new AbortController());
-    const running = (this.#running ?? Promise.resolve()).then(() => this.#renew(null, attempt.signal));
-    return this.#follow(running);
+    this.#attempt = new AbortController();
+    return this.#renew(null);
   }
 
   close(): void {
@@ -103,37 +103,34 @@ export class RenewedFiles<T> {
       if (isStill) void this.reload();
       return;
     }
-    if (!this.#waiting || this.#running) return;
+    if (!this.#waiting || this.#oneAtATime.activeCount > 0) return;
     const { value, error, at } = this.#waiting;
     const { retryAfterMs = RETRY_MS } = error as Error & { readonly retryAfterMs?: number };
     if (this.options.clock.since(at) < retryAfterMs) return;
-    void this.#follow(this.#renew(value, this.#attempt.signal));
-  }
-
-  async #follow(running: Promise<void>): Promise<void> {
-    this.#running = running;
-    await running;
-    if (this.#running === running) this.#running = null;
+    void this.#renew(value);
   }
 
   /** @param known what the files have; null to read them */
-  async #renew(known: T | null, signal: AbortSignal): Promise<void> {
-    if (signal.aborted || this.#isClosed) return;
-    const { read, isInUse, take, unchanged } = this.options;
-    let value = known;
-    try {
-      if (value === null) {
-        // before they are read: a change meanwhile is then seen
-        this.#known = this.#polled = toContents(this.options.files);
-        value = await read(signal);
-        signal.throwIfAborted();
+  #renew(known: T | null): Promise<void> {
+    const { signal } = this.#attempt;
+    return this.#oneAtATime(async () => {
+      if (signal.aborted || this.#isClosed) return;
+      const { read, isInUse, take, unchanged } = this.options;
+      let value = known;
+      try {
+        if (value === null) {
+          // before they are read: a change meanwhile is then seen
+          this.#known = this.#polled = toContents(this.options.files);
+          value = await read(signal);
+          signal.throwIfAborted();
+        }
+        if (isInUse(value)) unchanged?.();
+        else await take(value, signal);
+        this.#waiting = null;
+      } catch (error) {
+        if (!signal.aborted) this.#refuse(error as Error, value);
       }
-      if (isInUse(value)) unchanged?.();
-      else await take(value, signal);
-      this.#waiting = null;
-    } catch (error) {
-      if (!signal.aborted) this.#refuse(error as Error, value);
-    }
+    });
   }
 
   #refuse(error: Error, value: T | null): void {
