@@ -14,11 +14,6 @@ import { problemWithFolder, requireAll } from './machine.mjs';
 import { type Sbom, toDeliveredSbom } from './sbom.ts';
 import { DIST, isOutdated, ROOT } from './sources.ts';
 
-/** Each worker thread is one CommonJS file, which the program reads at its start. */
-const WORKERS = {
-  list: 'src/list/list.worker.ts',
-};
-
 /** Documents that the guide of a running gateway does not show. */
 const DEVELOPERS_ONLY = new Set(['decisions', 'dependencies.md']);
 
@@ -85,16 +80,15 @@ async function buildInto(directory: string): Promise<void> {
     chunkFileNames: '[name]-[hash].js',
   });
   const modules = chunks.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []));
-  for (const [name, input] of Object.entries(WORKERS)) {
-    const worker = await rolldown({ ...options, input: { [name]: input } });
-    const { output: files } = await worker.write({
-      ...output,
-      format: 'cjs',
-      entryFileNames: '[name].worker.cjs',
-      codeSplitting: false,
-    });
-    modules.push(...files.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])));
-  }
+  // a worker thread is one CommonJS file, which the program reads at its start
+  const worker = await rolldown({ ...options, input: { list: 'src/list/list.worker.ts' } });
+  const { output: files } = await worker.write({
+    ...output,
+    format: 'cjs',
+    entryFileNames: '[name].worker.cjs',
+    codeSplitting: false,
+  });
+  modules.push(...files.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])));
   await buildPage({
     configFile: join(ROOT, 'src/pages/console/web/vite.config.ts'),
     logLevel: 'warn',

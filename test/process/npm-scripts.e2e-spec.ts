@@ -21,7 +21,7 @@ describe('npm scripts', () => {
   );
 
   it('each begins with a check of the machine, or runs a script that does', () => {
-    const first = /^node config\/build\/(check-machine|check-production|run|start)\.mjs|^\.ci\/|npm (run|test)/;
+    const first = /^node config\/build\/(check-machine|run|start)\.mjs|^\.ci\/|npm (run|test)/;
     expect(Object.entries(scripts).filter(([, script]) => !first.test(script))).toEqual([]);
   });
 });
@@ -99,7 +99,7 @@ describe('on an unsuitable machine, one sentence names the command that repairs 
   });
 
   it('npm run start:prod without a build', () => {
-    const { status, lines } = run('config/build/check-production.mjs', none, nodeIs('24.1.0'));
+    const { status, lines } = run('config/build/check-machine.mjs --built', none, nodeIs('24.1.0'));
     expect([status, lines]).toEqual([1, [expect.stringContaining('run "npm ci && npm run build"')]]);
   });
 });
