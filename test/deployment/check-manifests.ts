@@ -1,6 +1,7 @@
 /**
  * A step of `.ci/run`: renders config/kubernetes and its overlay with kubectl, and checks the result field by field against
  * the API of the Kubernetes version that a release of the official client is generated from. Unknown fields are rejected.
+ * Then runs the lines with kubectl in docs/deploy.md that need no cluster.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -44,6 +45,7 @@ try {
   // proves that an unknown field is found
   const misspelled = await check({ ...(native[0] as Manifest), metdata: {} } as Manifest);
   if (misspelled.length !== 1) errors.push('a misspelled field is not found');
+  errors.push(...errorsOfDocument());
   for (const error of errors) process.stderr.write(`kubernetes: ${error}\n`);
   const api = /spec version: release-(\S+)/.exec(model('V1Pod', 'js'))?.[1];
   if (errors.length > 0) process.exitCode = 1;
@@ -62,6 +64,31 @@ function run(program: string, ...args: string[]): string | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** What fails of the lines with kubectl in the document: `create` as a dry run, `kustomize` as it is printed. */
+function errorsOfDocument(): string[] {
+  const lines = readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8')
+    .replace(/\\\n/g, ' ')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([program]) => program === 'kubectl');
+  const files = join(work, 'files');
+  mkdirSync(files);
+  for (const name of ['username', 'password', 'passcode', 'client.pfx']) writeFileSync(join(files, name), name);
+  const created = lines
+    .filter((words) => words.includes('create'))
+    .map(([, ...words]) => runIn(files, ...words, '--dry-run=client', '--output=name').trim());
+  const rendered = lines.filter((words) => words.includes('kustomize')).map(([, ...words]) => runIn(ROOT, ...words));
+  const expected = ['namespace/accounts-gateway', 'secret/accounts-gateway-bank'];
+  if (created.join() !== expected.join()) return [`docs/deploy.md creates ${created.join()}`];
+  return rendered.length === 1 && rendered[0]?.includes('kind: Deployment')
+    ? []
+    : ['docs/deploy.md does not render the manifests'];
+}
+
+function runIn(directory: string, ...args: string[]): string {
+  return execFileSync(kubectl, args, { cwd: directory, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
 function render(directory: string): Manifest[] {

@@ -1,10 +1,13 @@
-import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { temporaryDirectory } from '../support/closing.js';
-import { documentPaths, readDocument } from '../support/documents.js';
-import { hasJq, pathOf } from '../support/tools.js';
+import { PROBLEMS } from '../../src/errors/problem-table.js';
+import { documentPaths, read, readDocument } from '../support/documents.js';
+import { startRedis } from '../support/redis.js';
+import { directoryWithIdentity } from '../support/sandbox.js';
+import { hasJq, hasOpenssl, hasRedis, hasSystemdAnalyze, pathOf } from '../support/tools.js';
 
 /** Every program in a shell block of README and docs, and what checks its lines. */
 const CHECKED: Readonly<Record<string, string>> = {
@@ -12,17 +15,18 @@ const CHECKED: Readonly<Record<string, string>> = {
   curl: 'served-documents.e2e-spec.ts: each address exists',
   jq: 'below',
   journalctl: 'not run: needs systemd. Below, a file takes its place',
-  openssl: 'not run: it asks for passcodes',
+  openssl: 'below, with the passcodes that it asks for',
   node: 'not run: needs the paths of an installation. test/process starts the same program',
   runuser: 'not run: needs root and the user of the unit',
-  systemctl: 'not run: needs systemd',
+  systemctl: 'not run: needs systemd. Below, systemd-analyze reads the unit',
   install: 'not run: needs root',
   chown: 'not run: needs root',
   chmod: 'not run: needs root',
   docker: 'not run: needs an engine. .ci/image and .ci/compose run image and compose file',
-  kubectl: 'not run: needs a cluster. test/deployment reads the manifests',
+  kubectl: 'test/deployment/check-manifests.ts (.ci/run) runs what needs no cluster',
   mkdir: 'needs no check',
   rm: 'needs no check',
+  umask: 'needs no check',
 };
 
 /** The lines of the shell blocks of a document, with continued ones joined. */
@@ -76,5 +80,61 @@ describe('the shell blocks of the documents', () => {
       return JSON.parse(execFileSync(pathOf('jq'), [options, filter, file], { encoding: 'utf8' })) as unknown;
     });
     expect(found).toEqual(WANTED);
+  });
+});
+
+(hasSystemdAnalyze() ? describe : describe.skip)('the unit of config/systemd', () => {
+  /** What systemd says about the unit, under a name. Empty if it is well formed. */
+  const complaintsAbout = (unit: string, name: string) => {
+    const file = join(temporaryDirectory(), name);
+    writeFileSync(file, unit.replace('/usr/bin/node', process.execPath));
+    const { stderr } = spawnSync(pathOf('systemd-analyze'), ['verify', '--man=no', file], { encoding: 'utf8' });
+    return stderr;
+  };
+  const unit = read('config/systemd/accounts-gateway.service');
+
+  it.each(['accounts-gateway.service', 'accounts-gateway@3000.service'])('is well formed as %s', (name) => {
+    expect(complaintsAbout(unit, name)).toBe('');
+  });
+
+  it('the negative case: an unknown key is found', () => {
+    expect(complaintsAbout(unit.replace('Restart=', 'Restrat='), 'accounts-gateway.service')).toContain('Restrat');
+  });
+});
+
+(hasRedis() ? describe : describe.skip)('the steps with redis-cli', () => {
+  it('work as the user of docs/fleet.md, but for what they leave to the administrator', async () => {
+    const acl = /^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? '';
+    const redis = await startRedis({ config: ['user default on nopass ~* &* +@all', acl] });
+    const steps = PROBLEMS['sharing-unavailable'].steps.join('\n');
+    const [, command = ''] = /`redis-cli -u <REDIS_URL> (\w+)`/.exec(steps) ?? [];
+    const [, ofAdministrator = ''] = /administrator for `([^`]+)`/.exec(steps) ?? [];
+    const run = (user: string, words: string) =>
+      redis.cli('--no-auth-warning', '-u', redis.url.replace('//', `//${user}`), ...words.split(' '));
+    expect(run('gateway:password@', command)).toBe('PONG\n');
+    expect(run('gateway:password@', ofAdministrator)).toMatch(/^NOPERM /);
+    expect(run('', ofAdministrator)).toContain('used_memory');
+  });
+});
+
+(hasOpenssl() ? describe : describe.skip)('the lines with openssl in docs/certificates.md', () => {
+  const lines = shellLinesOf(readDocument('docs/certificates.md')).filter((line) => line.includes('openssl'));
+
+  it('encrypt a PFX again with AES, and leave no key behind', () => {
+    const [identity, directory] = [directoryWithIdentity(), temporaryDirectory()];
+    copyFileSync(join(identity, 'client.pfx'), join(directory, 'old.pfx'));
+    const passcode = readFileSync(join(identity, 'passcode'), 'utf8').trim();
+    const command = lines
+      .join('\n')
+      .replace(' -in old.pfx', ` -in old.pfx -passin 'pass:${passcode}'`)
+      .replace(' -export ', " -export -passout 'pass:new' ")
+      .replaceAll('openssl', pathOf('openssl'));
+    execFileSync('sh', ['-euc', command], { cwd: directory, stdio: 'pipe' });
+    const dump = spawnSync(pathOf('openssl'), ['pkcs12', '-info', '-noout', '-in', 'new.pfx', '-passin', 'pass:new'], {
+      cwd: directory,
+      encoding: 'utf8',
+    });
+    expect(dump.stderr).toContain('AES-256-CBC');
+    expect(readdirSync(directory).toSorted()).toEqual(['new.pfx', 'old.pfx']);
   });
 });

@@ -24,6 +24,7 @@ const PACKAGES = {
   umount: 'mount',
   prlimit: 'util-linux',
   promtool: 'prometheus',
+  'systemd-analyze': 'systemd',
   'redis-server': 'redis-server',
   'redis-cli': 'redis-server',
 } as const;
@@ -50,6 +51,7 @@ export const hasJq = () => has('jq');
 export const hasKeytool = () => has('keytool');
 export const hasPrlimit = () => has('prlimit');
 export const hasPromtool = () => has('promtool');
+export const hasSystemdAnalyze = () => has('systemd-analyze');
 export const hasRedis = () => has('redis-server', 'redis-cli');
 
 /** Whether the machine has the IPv6 loopback address. It cannot be installed, so CI skips such tests too. */
