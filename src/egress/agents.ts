@@ -1,6 +1,5 @@
-import type { ClientRequest } from 'node:http';
+import type { Agent as HttpAgent, ClientRequest } from 'node:http';
 import { Agent, type RequestOptions } from 'node:https';
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { callbackify } from 'node:util';
@@ -29,9 +28,6 @@ export interface CallOptions extends RequestOptions {
   readonly callSignal?: AbortSignal | undefined;
 }
 
-/** Keeps connections to one host of the bank. Its session cache and its connections end with it. */
-export type BankAgent = DirectAgent | TunnelAgent;
-
 /**
  * Connections are kept for the next call, but closed when idle for 30 s: before a firewall or a load balancer on the way
  * forgets them silently, and a call over one hangs until its deadline.
@@ -41,21 +37,19 @@ const KEEP_ALIVE = { keepAlive: true, timeout: 30_000 };
 /** Of the runtime's default groups all but the hybrid one, whose key share makes a ClientHello of two TCP segments. */
 const CLASSICAL_GROUPS = 'X25519:P-256:P-384:P-521';
 
-/** Direct connections to the bank, kept alive and resumed. One deadline spans DNS, TCP and TLS. */
-export class DirectAgent extends Agent {
-  #hasSession = false;
+/**
+ * An agent that keeps the connections to one host of the bank; they and the last TLS session end with it.
+ * @param proxy null for direct connections
+ * @param isClassical true for classical key exchange groups only
+ */
+export function createAgent(settings: Settings, tls: ClientTls, proxy: Proxy | null, isClassical: boolean): HttpAgent {
+  const connector = new Connector(settings, tls, proxy, isClassical);
+  return proxy ? new TunnelAgent(proxy, connector) : new DirectAgent(connector);
+}
 
-  constructor(
-    tls: ClientTls,
-    private readonly settings: Settings,
-    readonly isClassical: boolean,
-  ) {
-    // a session may carry our certificate, and make the ClientHello larger than a segment again
-    super({
-      ...KEEP_ALIVE,
-      ...bankTlsOptions(tls, settings, isClassical),
-      ...(isClassical && { maxCachedSessions: 0 }),
-    });
+class DirectAgent extends Agent {
+  constructor(private readonly connector: Connector) {
+    super(KEEP_ALIVE);
     // a coming Node may let NODE_USE_ENV_PROXY steer every agent that leaves this open
     Object.assign(this.options, { proxyEnv: null });
   }
@@ -64,78 +58,80 @@ export class DirectAgent extends Agent {
     options: CallOptions,
     callback: (error: Error | null, socket: Duplex) => void = () => undefined,
   ): undefined {
-    callbackify(() => this.#open(options))(callback);
-  }
-
-  async #open(options: CallOptions): Promise<TLSSocket> {
-    const deadline = performance.now() + this.settings.BANK_CONNECT_TIMEOUT_MS;
-    const address = toAddress(options);
-    const target = { host: toHost({ hostname: String(options.host) }), port: Number(options.port), address };
-    const tcp = await openTcp(target, this.settings, options.callSignal);
-    const socket = super.createConnection({ ...options, socket: tcp } as CallOptions) as TLSSocket;
-    socket.once('session', () => (this.#hasSession = !this.isClassical));
-    const route = { address, proxy: null, isClassical: this.isClassical, mayResume: this.#hasSession };
-    return secureInTime(new Connection(route, socket, tcp), socket, deadline);
+    callbackify(() => this.connector.connect(options))(callback);
   }
 }
 
 /**
- * Connections to the bank through a CONNECT proxy, kept alive and resumed. One deadline spans DNS, proxy, tunnel and TLS. Our
- * certificate is shown inside the tunnel only. The library keeps the connections; it would also open them, but takes any
- * answer of a proxy for the bank's and any amount of it.
+ * Connections to the bank through a CONNECT proxy. The library keeps them; it would also open them, but takes any answer of a
+ * proxy for the bank's and any amount of it.
  */
-export class TunnelAgent extends HttpsProxyAgent<string> {
-  readonly #proxy: Proxy;
-  readonly #settings: Settings;
-  #session: Buffer | undefined;
-
+class TunnelAgent extends HttpsProxyAgent<string> {
   constructor(
     proxy: Proxy,
-    tls: ClientTls,
-    settings: Settings,
-    readonly isClassical: boolean,
+    private readonly connector: Connector,
   ) {
     // the library writes the address it is given into debug output
     super(proxy.url.origin, KEEP_ALIVE);
-    // HttpsProxyAgent clears `options`. TLS options given above would apply to the proxy, not to the bank.
-    Object.assign(this.options, KEEP_ALIVE, bankTlsOptions(tls, settings, isClassical));
-    this.#proxy = proxy;
-    this.#settings = settings;
+    // HttpsProxyAgent clears them
+    Object.assign(this.options, KEEP_ALIVE);
   }
 
-  override async connect(_request: ClientRequest, options: CallOptions): Promise<TLSSocket> {
-    const { BANK_CONNECT_TIMEOUT_MS: timeoutMs } = this.#settings;
-    const deadline = performance.now() + timeoutMs;
-    const address = toAddress(options);
-    const session = this.#session;
-    const tunnel: Socket = await openTunnel(this.#proxy, address, this.#settings, options.callSignal);
-    // with the host among the options, a bank named by address is checked against that
-    const socket = connect({ ...options, socket: tunnel, session } as ConnectionOptions);
-    if (!this.isClassical) socket.on('session', (ticket: Buffer) => (this.#session = ticket));
-    const { host } = this.#proxy.url;
-    const route = { address, proxy: host, isClassical: this.isClassical, mayResume: session !== undefined };
-    return secureInTime(new Connection(route, socket, tunnel), socket, deadline);
+  override connect(_request: ClientRequest, options: CallOptions): Promise<TLSSocket> {
+    return this.connector.connect(options);
   }
 }
 
-/** Gives a connecting TLS socket until `deadline`, by `performance.now()`, to be secure. */
-function secureInTime({ route }: Connection, socket: TLSSocket, deadline: number): TLSSocket {
+/**
+ * Opens the connections to one host of the bank, directly or through a proxy, and resumes the last TLS session. One deadline
+ * spans DNS, TCP, proxy, tunnel and TLS. Our certificate is shown to the bank only.
+ */
+class Connector {
+  readonly #tls: ConnectionOptions;
+  #session: Buffer | undefined;
+
+  constructor(
+    private readonly settings: Settings,
+    tls: ClientTls,
+    private readonly proxy: Proxy | null,
+    private readonly isClassical: boolean,
+  ) {
+    this.#tls = toTlsOptions(tls, settings, isClassical);
+  }
+
+  /** @throws GatewayError as `openTcp` and `openTunnel` */
+  async connect(options: CallOptions): Promise<TLSSocket> {
+    const { settings, proxy, isClassical } = this;
+    const deadline = AbortSignal.timeout(settings.BANK_CONNECT_TIMEOUT_MS);
+    const signal = AbortSignal.any(options.callSignal ? [deadline, options.callSignal] : [deadline]);
+    const host = toHost({ hostname: String(options.host) });
+    const address = `${host.includes(':') ? `[${host}]` : host}:${options.port}`;
+    const tcp = await (proxy
+      ? openTunnel(proxy, address, settings, signal)
+      : openTcp({ host, port: Number(options.port), address }, settings, signal));
+    const session = this.#session;
+    // with the host among the options, a bank named by address is checked against that
+    const socket = connect({ ...options, ...this.#tls, socket: tcp, session } as ConnectionOptions);
+    // a session would make the ClientHello larger than a segment again
+    if (!isClassical) socket.on('session', (ticket: Buffer) => (this.#session = ticket));
+    const route = { address, proxy: proxy && proxy.url.host, isClassical, mayResume: session !== undefined };
+    failWhenLate(new Connection(route, socket, tcp), socket, deadline);
+    return socket;
+  }
+}
+
+/** Ends a TLS handshake that is not done by the deadline. */
+function failWhenLate({ route }: Connection, socket: TLSSocket, deadline: AbortSignal): void {
+  const { address, proxy, isClassical } = route;
   const fail = () => {
-    const groups = route.isClassical ? ', with classical key exchange groups either' : '';
-    const detail = `No TLS handshake with ${route.address} within BANK_CONNECT_TIMEOUT_MS, though ${route.proxy === null ? 'TCP is connected' : `the egress proxy ${route.proxy} opened a tunnel`}${groups}.`;
+    const groups = isClassical ? ', with classical key exchange groups either' : '';
+    const opened = proxy === null ? 'TCP is connected' : `the egress proxy ${proxy} opened a tunnel`;
+    const detail = `No TLS handshake with ${address} within BANK_CONNECT_TIMEOUT_MS, though ${opened}${groups}.`;
     socket.destroy(new ConnectTimedOut('bank-timeout', detail));
   };
-  // not `within`: the deadline ends the socket itself, which the agent has handed out long since
-  const timer = setTimeout(fail, Math.max(1, deadline - performance.now()));
-  const stop = () => clearTimeout(timer);
+  const stop = () => deadline.removeEventListener('abort', fail);
+  deadline.addEventListener('abort', fail);
   socket.once('secureConnect', stop).once('close', stop);
-  return socket;
-}
-
-/** Host and port of the bank: `api.bank.example:443`. */
-function toAddress({ host, port }: CallOptions): string {
-  const name = toHost({ hostname: String(host) });
-  return `${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
 /**
@@ -143,7 +139,7 @@ function toAddress({ host, port }: CallOptions): string {
  * never unverified. Up to TLS 1.2 the bank may ask for the certificate after the handshake, by renegotiation. Every
  * certificate in BANK_CA_FILE is an anchor, a root or not.
  */
-function bankTlsOptions(tls: ClientTls, { BANK_TLS_MAX_VERSION: maxVersion }: Settings, isClassical: boolean) {
+function toTlsOptions(tls: ClientTls, { BANK_TLS_MAX_VERSION: maxVersion }: Settings, isClassical: boolean) {
   return {
     key: tls.key,
     cert: tls.cert,

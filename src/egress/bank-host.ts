@@ -1,5 +1,5 @@
+import type { Agent } from 'node:http';
 import type { Logger } from 'pino';
-import type { BankAgent } from './agents.js';
 import { CallFailed } from './failures.js';
 
 /** Connections that may close in a row before a call fails, beside those that an earlier success left. */
@@ -10,7 +10,7 @@ const MAX_CLOSED = 2;
  * work) and what a failure makes of it. To forget is to take a new agent, since all of it lives in the agent.
  */
 export class BankHost {
-  #agent: BankAgent | null = null;
+  #agent: Agent | null = null;
   /** True once a TLS handshake has succeeded, with these groups. */
   #isReached = false;
   #isClassical = false;
@@ -23,12 +23,12 @@ export class BankHost {
    */
   constructor(
     private readonly name: string,
-    private readonly createAgent: (isClassical: boolean) => BankAgent,
+    private readonly createAgent: (isClassical: boolean) => Agent,
     private readonly isHybrid: boolean,
     private readonly logger: Logger,
   ) {}
 
-  get agent(): BankAgent {
+  get agent(): Agent {
     return (this.#agent ??= this.createAgent(this.#isClassical));
   }
 
@@ -54,11 +54,11 @@ export class BankHost {
    * @param hasAnswered true if the host has ever answered anything over this certificate
    * @throws CallFailed, and whatever else `attempt` throws
    */
-  async reach<T>(attempt: (agent: BankAgent) => Promise<T>, signal: AbortSignal, hasAnswered: boolean): Promise<T> {
+  async reach<T>(attempt: (agent: Agent) => Promise<T>, signal: AbortSignal, hasAnswered: boolean): Promise<T> {
     let [closed, judgedLate] = [0, 0];
     for (;;) {
       const { agent } = this;
-      const isFirst = this.isHybrid && !this.#isReached && !agent.isClassical;
+      const isFirst = this.isHybrid && !this.#isReached && !this.#isClassical;
       try {
         const result = await attempt(agent);
         this.#noteReached(agent);
@@ -85,7 +85,7 @@ export class BankHost {
     }
   }
 
-  #noteReached(agent: BankAgent): void {
+  #noteReached(agent: Agent): void {
     if (agent !== this.#agent) return;
     this.#isReached = true;
     if (!this.#isClassical || this.#isLogged) return;

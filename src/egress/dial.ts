@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
@@ -25,67 +26,55 @@ interface TcpTarget {
 }
 
 /**
- * A TCP connection to the bank. An attempt that is late or no longer wanted leaves no socket.
- * @param signal ends the attempt for its call
- * @throws GatewayError bank-unreachable; ConnectTimedOut
+ * A TCP connection to the bank. An attempt that `signal` ends leaves no socket.
+ * @throws GatewayError bank-unreachable
  */
-export function openTcp({ host, port, address }: TcpTarget, settings: Settings, signal?: AbortSignal): Promise<Socket> {
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+export async function openTcp(
+  { host, port, address }: TcpTarget,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<Socket> {
   const socket = connect({ ...dialOptions(settings), host, port, noDelay: true });
   let isResolved = isIP(host) !== 0;
   socket.on('lookup', (error: Error | null) => (isResolved ||= error === null));
-  const timer = setTimeout(() => giveUp('BANK_CONNECT_TIMEOUT_MS'), settings.BANK_CONNECT_TIMEOUT_MS);
-  const onAbort = () => giveUp('BANK_REQUEST_TIMEOUT_MS');
-  const giveUp = (setting: string) =>
-    socket.destroy(
-      new ConnectTimedOut(
-        'bank-unreachable',
-        isResolved
-          ? `No TCP connection to ${address} within ${setting}; a firewall on the way may drop the packets.`
-          : `DNS did not resolve ${address} within ${setting}.`,
-      ),
+  // TLS reports later errors
+  socket.on('error', () => undefined);
+  try {
+    await once(socket, 'connect', { signal });
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    if (signal.aborted) throw timeoutError(address, isResolved);
+    throw new GatewayError(
+      'bank-unreachable',
+      `The bank (${address}) cannot be reached: ${tcpInWords(error as Error)}.`,
     );
-  const end = () => {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
-  };
-  signal?.addEventListener('abort', onAbort, { once: true });
-  if (signal?.aborted) onAbort();
-  socket.once('connect', () => {
-    end();
-    resolve(socket);
-  });
-  // stays, because TLS reports later errors
-  socket.on('error', (error) => {
-    end();
-    reject(error instanceof GatewayError ? error : toUnreachable(error, address, isResolved));
-  });
-  return promise;
+  }
 }
 
-/** Explanations of the runtime's codes. */
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'The bank refused the TCP connection',
-  EHOSTUNREACH: 'There is no route for a TCP connection to the bank',
-  ENETUNREACH: 'There is no route for a TCP connection to the bank',
-  EADDRNOTAVAIL: 'There is no route for a TCP connection to the bank',
-  ETIMEDOUT: 'The TCP connection to the bank timed out',
+function timeoutError(address: string, isResolved: boolean): ConnectTimedOut {
+  const detail = isResolved
+    ? `No TCP connection to ${address} within BANK_CONNECT_TIMEOUT_MS; a firewall on the way may drop the packets.`
+    : `DNS did not resolve ${address} within BANK_CONNECT_TIMEOUT_MS.`;
+  return new ConnectTimedOut('bank-unreachable', detail);
+}
+
+/** Why TCP fails, by the code of the runtime; reads on after the name of the other side. */
+export const TCP_FAILURES: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'DNS could not resolve its name',
+  EAI_AGAIN: 'DNS could not resolve its name',
+  ECONNREFUSED: 'it refused the TCP connection',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no route to it',
+  EADDRNOTAVAIL: 'this machine has no source address for it',
+  ETIMEDOUT: 'the TCP connection timed out',
 };
 
-/** Of several addresses the first that has words explains the failure. */
-export function toUnreachable(error: NodeJS.ErrnoException, address: string, isResolved: boolean): GatewayError {
+/** Why TCP failed, with the code in brackets. Of several addresses the first that has words explains it. */
+export function tcpInWords(error: NodeJS.ErrnoException): string {
   const attempts: NodeJS.ErrnoException[] = error instanceof AggregateError ? [error, ...error.errors] : [error];
-  const code = attempts.map((each) => each.code).find((each) => each !== undefined) ?? 'unknown';
-  const reason =
-    attempts.map(toUnboundReason).find(Boolean) ??
-    attempts.map((each) => REASONS[each.code ?? '']).find(Boolean) ??
-    'The TCP connection to the bank failed';
-  const words = isResolved ? reason : 'DNS could not resolve the name of the bank';
-  return new GatewayError('bank-unreachable', `${words} (${address}, ${code}).`);
-}
-
-/** The reason when the source address of a call could not be bound; undefined for any other error. */
-export function toUnboundReason({ code, syscall, address }: NodeJS.ErrnoException & { address?: string }) {
-  if (code !== 'EADDRNOTAVAIL' || syscall !== 'bind') return undefined;
-  return `EGRESS_LOCAL_ADDRESS (${address}) is not an address of this machine`;
+  const codes = attempts.flatMap(({ code }) => code ?? []);
+  const words = codes.map((code) => TCP_FAILURES[code]).find(Boolean) ?? 'the TCP connection failed';
+  const isOfSetting = attempts.some(({ code, syscall }) => code === 'EADDRNOTAVAIL' && syscall === 'bind');
+  return `${words}${isOfSetting ? '; check EGRESS_LOCAL_ADDRESS' : ''} (${codes[0] ?? 'unknown'})`;
 }

@@ -1,3 +1,4 @@
+import type { Agent } from 'node:http';
 import type { Span } from '@opentelemetry/api';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
@@ -8,7 +9,7 @@ import { endCallSpan, startCallSpan } from '../telemetry/spans.js';
 import type { Clock } from '../time/clock.js';
 import { orAborted } from '../time/deadline.js';
 import type { Settings } from '../config/settings.js';
-import { DirectAgent, TunnelAgent, type BankAgent, type ClientTls } from './agents.js';
+import { createAgent, type ClientTls } from './agents.js';
 import { toAnswerError } from './answer-error.js';
 import { BankHost } from './bank-host.js';
 import { CallFailed, TooLateToSend } from './failures.js';
@@ -111,18 +112,13 @@ export class Egress {
     this.#closing.abort(reason);
   }
 
-  /** The agent that opens, keeps and reuses the connections to `baseUrl`. */
-  agentFor(baseUrl: string): BankAgent {
-    return this.#hostOf(baseUrl).agent;
-  }
-
   /**
    * Runs `attempt` with the retries of a call, for the doctor.
    * @param attempt rejects with CallFailed
    * @param target the other side, for messages: host and port
    * @throws GatewayError as `get`
    */
-  async reach<T>(baseUrl: string, target: string, attempt: (agent: BankAgent) => Promise<T>): Promise<T> {
+  async reach<T>(baseUrl: string, target: string, attempt: (agent: Agent) => Promise<T>): Promise<T> {
     try {
       const hasAnswered = answered.has(this.#keyOf(baseUrl));
       return await this.#hostOf(baseUrl).reach(attempt, this.#closing.signal, hasAnswered);
@@ -141,13 +137,11 @@ export class Egress {
     return created;
   }
 
-  #createAgent(baseUrl: string, isClassical: boolean): BankAgent {
+  #createAgent(baseUrl: string, isClassical: boolean): Agent {
     const { settings, tls, proxyCa } = this;
     const { EGRESS_PROXY_URL: url } = settings;
-    const agent =
-      url && !goesDirect(settings, baseUrl)
-        ? new TunnelAgent({ url, ca: proxyCa }, tls, settings, isClassical)
-        : new DirectAgent(tls, settings, isClassical);
+    const proxy = url && !goesDirect(settings, baseUrl) ? { url, ca: proxyCa } : null;
+    const agent = createAgent(settings, tls, proxy, isClassical);
     if (this.#isRetired) agent.maxFreeSockets = 0;
     return agent;
   }
@@ -167,7 +161,7 @@ export class Egress {
     const signal = AbortSignal.any([deadline, givenUp]);
     const host = this.#hostOf(request.baseUrl);
     const key = this.#keyOf(request.baseUrl);
-    const attempt = async (agent: BankAgent) => {
+    const attempt = async (agent: Agent) => {
       if (request.sendBefore && this.parts.clock.hasReached(request.sendBefore)) throw new TooLateToSend();
       return this.#client.get(request, agent, signal);
     };

@@ -1,10 +1,11 @@
-import { request as requestOverTcp } from 'node:http';
+import { once } from 'node:events';
+import { request as requestOverTcp, type IncomingMessage } from 'node:http';
 import { request as requestOverTls } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
-import { dialOptions, toHost, toUnboundReason } from './dial.js';
+import { dialOptions, tcpInWords, toHost } from './dial.js';
 import { ConnectTimedOut } from './failures.js';
 import { alertOf, handshakeInWords, isTlsFailure, untrustedInWords } from './tls-words.js';
 
@@ -23,21 +24,19 @@ export interface Proxy {
 
 /**
  * A connection through a CONNECT proxy, on which the bank's TLS may begin. Any answer but a 200 with nothing after it is an
- * error, and an attempt that is late or no longer wanted leaves no socket.
+ * error, and an attempt that `signal` ends leaves no socket.
  * @param target host and port of the bank. Nothing else here is meant for it
- * @throws GatewayError proxy-refused, proxy-unavailable, bank-unreachable; the reason of `signal`
+ * @throws GatewayError proxy-refused, proxy-unavailable, bank-unreachable
  */
-export function openTunnel(
+export async function openTunnel(
   { url, ca }: Proxy,
   target: string,
   settings: Settings,
-  callSignal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<Socket> {
-  const timeout = AbortSignal.timeout(settings.BANK_CONNECT_TIMEOUT_MS);
-  const signal = AbortSignal.any(callSignal ? [timeout, callSignal] : [timeout]);
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const host = toHost(url);
-  const request = (url.protocol === 'http:' ? requestOverTcp : requestOverTls)({
+  const isPlain = url.protocol === 'http:';
+  const request = (isPlain ? requestOverTcp : requestOverTls)({
     method: 'CONNECT',
     path: target,
     headers: { Host: target, 'User-Agent': USER_AGENT, 'Proxy-Connection': 'keep-alive', Connection: 'keep-alive' },
@@ -50,40 +49,35 @@ export function openTunnel(
     ...dialOptions(settings),
     agent: false,
     maxHeaderSize: MAX_CONNECT_ANSWER_BYTES,
-    signal,
   });
   const authorization = toAuthorization(url);
   // not among the options, which Node writes into its debug output
   if (authorization) request.setHeader('Proxy-Authorization', authorization);
-  const fail = (error: unknown) => {
-    reject(error);
-    request.destroy();
-  };
-  let isOpen = false;
-  const opened = url.protocol === 'http:' ? 'connect' : 'secureConnect';
-  request.once('socket', (socket) => socket.once(opened, () => (isOpen = true)));
-  request.on('error', (error: NodeJS.ErrnoException) => {
-    if (signal.aborted) reject(timeout.aborted ? timeoutError(url, target) : signal.reason);
-    else if (error.code?.startsWith('HPE_')) fail(toRefused(url, target));
-    else fail(toUnavailable(error, url, request.socket, isOpen));
-  });
-  request.on('connect', ({ statusCode, headers }, socket: Socket, head) => {
+  let isReached = false;
+  request.once('socket', (proxy) => proxy.once(isPlain ? 'connect' : 'secureConnect', () => (isReached = true)));
+  request.on('error', () => undefined);
+  request.end();
+  try {
+    const [answer, socket, head] = (await once(request, 'connect', { signal })) as [IncomingMessage, Socket, Buffer];
     // the request no longer handles its errors
     socket.on('error', () => undefined);
-    if (statusCode !== 200) fail(toRefused(url, target, statusCode, headers['proxy-authenticate']));
     // no TLS server speaks first
-    else if (head.length > 0) {
-      fail(
-        new GatewayError(
-          'proxy-refused',
-          `The tunnel of the egress proxy ${url.host} to ${target} does not lead to a TLS server.`,
-        ),
-      );
-    } else resolve(socket);
-  });
-  request.end();
-  return promise;
+    if (answer.statusCode === 200 && head.length === 0) return socket;
+    socket.destroy();
+    throw answer.statusCode === 200 ? notTls(url.host, target) : toRefused(url, target, answer);
+  } catch (error) {
+    request.destroy();
+    if (signal.aborted) throw timeoutError(url, target);
+    throw error instanceof GatewayError ? error : toUnavailable(error as Error, url, target, request.socket, isReached);
+  }
 }
+
+/** Something else than a tunnel to the bank. */
+export const notTls = (proxy: string, target: string): GatewayError =>
+  new GatewayError(
+    'proxy-refused',
+    `The tunnel of the egress proxy ${proxy} to ${target} does not lead to a TLS server.`,
+  );
 
 function timeoutError(url: URL, target: string): ConnectTimedOut {
   return new ConnectTimedOut(
@@ -93,13 +87,19 @@ function timeoutError(url: URL, target: string): ConnectTimedOut {
 }
 
 /** The connection to the proxy failed. What TLS says is for the operator, who names the proxy and its CA. */
-function toUnavailable(error: NodeJS.ErrnoException, url: URL, socket: Socket | null, isOpen: boolean): GatewayError {
-  const proxy = `The egress proxy ${url.host}`;
+function toUnavailable(
+  error: NodeJS.ErrnoException,
+  { host, protocol }: URL,
+  target: string,
+  socket: Socket | null,
+  isReached: boolean,
+): GatewayError {
+  const proxy = `The egress proxy ${host}`;
   const forOperator = (detail: string) => new GatewayError('proxy-refused', detail, { owner: 'operator' });
   if ((socket as TLSSocket | null)?.authorizationError) {
-    const remedy = 'Check EGRESS_PROXY_URL and EGRESS_PROXY_CA_FILE.';
+    const check = 'Check EGRESS_PROXY_URL and EGRESS_PROXY_CA_FILE.';
     return forOperator(
-      `The certificate of the egress proxy ${url.host} is not trusted: ${untrustedInWords(error)}. ${remedy}`,
+      `The certificate of the egress proxy ${host} is not trusted: ${untrustedInWords(error)}. ${check}`,
     );
   }
   const alert = alertOf(error);
@@ -107,35 +107,40 @@ function toUnavailable(error: NodeJS.ErrnoException, url: URL, socket: Socket | 
     const never = 'the gateway never shows one to a proxy';
     return forOperator(`${proxy} requires a client certificate, and ${never} (TLS alert ${alert}).`);
   }
-  if (isTlsFailure(error)) return forOperator(`No TLS with the egress proxy ${url.host}: ${handshakeInWords(error)}.`);
-  if (isOpen) {
-    const wanted = url.protocol === 'https:' ? ', or it requires a client certificate' : '';
-    const detail = `${proxy} closed the connection without a whole answer to CONNECT; its rules may not allow this client${wanted} (${error.code}).`;
-    return new GatewayError('proxy-unavailable', detail);
+  if (isTlsFailure(error)) return forOperator(`No TLS with the egress proxy ${host}: ${handshakeInWords(error)}.`);
+  const other =
+    protocol === 'http:'
+      ? 'it may speak TLS, and then EGRESS_PROXY_URL begins with https://'
+      : 'it may require a client certificate';
+  if (error.code?.startsWith('HPE_')) {
+    const detail = `${proxy} did not open a tunnel to ${target}: its answer is not HTTP; ${other}.`;
+    return new GatewayError('proxy-refused', detail);
   }
-  const reason = toUnboundReason(error) ?? `${proxy} cannot be reached`;
-  return new GatewayError('proxy-unavailable', `${reason} (${error.code}).`);
+  if (!isReached) return new GatewayError('proxy-unavailable', `${proxy} cannot be reached: ${tcpInWords(error)}.`);
+  const detail = `${proxy} closed the connection without a whole answer to CONNECT; its rules may not allow this client, or ${other} (${error.code}).`;
+  return new GatewayError('proxy-unavailable', detail);
 }
 
 /** The proxy answered CONNECT with something else than a tunnel. */
-function toRefused(url: URL, target: string, status?: number, authenticate?: string | string[]): GatewayError {
+function toRefused(url: URL, target: string, { statusCode: status, headers }: IncomingMessage): GatewayError {
   const proxy = `The egress proxy ${url.host}`;
   if (status === 502 || status === 503 || status === 504) {
     const first = 'Ask the bank first whether its service is up, then the network team whether the proxy may reach it';
     const detail = `${proxy} is up, and could not reach ${target} (it answered ${status}). ${first}.`;
     return new GatewayError('bank-unreachable', detail);
   }
-  const refused = `${proxy} did not open a tunnel to ${target}`;
-  if (status === 407 || status === 401) {
-    const detail = `${refused}: ${toCredentialsReason(authenticate)} (it answered ${status}).`;
-    return new GatewayError('proxy-refused', detail, { owner: 'operator' });
-  }
-  // tinyproxy, and squid for a name that it cannot resolve
-  const isOfProxy = status === 500 ? ': it failed, or could not reach the bank' : '';
-  const why = status === 403 ? ': its rules do not allow it' : isOfProxy;
-  const answered = status === undefined ? '' : ` (it answered ${status})`;
-  return new GatewayError('proxy-refused', `${refused}${why}${answered}.`);
+  const isForOperator = status === 407 || status === 401;
+  const why = isForOperator ? toCredentialsReason(headers['proxy-authenticate']) : REASONS[status ?? 0];
+  const reason = why === undefined ? '' : `: ${why}`;
+  const detail = `${proxy} did not open a tunnel to ${target}${reason} (it answered ${status}).`;
+  return new GatewayError('proxy-refused', detail, isForOperator ? { owner: 'operator' } : {});
 }
+
+const REASONS: Readonly<Record<number, string>> = {
+  403: 'its rules do not allow it',
+  // tinyproxy, and squid for a name that it cannot resolve
+  500: 'it failed, or could not reach the bank',
+};
 
 /** What the proxy offers is read first: a password that it never looked at is not wrong. */
 function toCredentialsReason(authenticate: string | string[] = []): string {

@@ -118,7 +118,7 @@ const CASES: readonly Case[] = [
     'the port of the second host closed',
     async () => ({ BANK_BASE_URL: `https://127.0.0.1:${await closedPort()}` }),
     'route: bank-unreachable, network',
-    /^The bank refused the TCP connection \(127\.0\.0\.1:\d+, ECONNREFUSED\)/,
+    /^The bank \(127\.0\.0\.1:\d+\) cannot be reached: it refused the TCP connection \(ECONNREFUSED\)/,
   ],
   [
     'packets dropped',

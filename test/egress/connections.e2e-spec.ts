@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import { createAuthority } from '../support/authority.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { type Connect, ROUTES, startRoute } from '../support/connect-proxy.js';
-import { accountsAt, createEgress, expectSocketsLeft, identityFor, openSockets } from '../support/egress.js';
+import { accountsAt, agentOf, createEgress, expectSocketsLeft, identityFor, openSockets } from '../support/egress.js';
 import { type Handler, listAccounts, startPretendBank } from '../support/pretend-bank.js';
 import { startRawServer, startTlsServer } from '../support/servers.js';
 import { until } from '../support/until.js';
@@ -105,7 +105,7 @@ describe('kept connections', () => {
 
   test.each(['direct', 'http proxy'] as const)('%s: an idle connection is closed after its timeout', async (route) => {
     const egress = createEgress(identityFor(bank), (await startRoute(route)).settings);
-    const { options } = egress.agentFor(bank.url);
+    const { options } = await agentOf(egress, bank.url);
     expect(options.timeout).toBe(30_000);
     options.timeout = 100;
     await egress.get(accountsAt(bank.url));
@@ -131,7 +131,7 @@ describe('a retired egress', () => {
     const calls = [1, 2].map(() => egress.get(accountsAt(bank.url)));
     await until(() => held.length === 2);
     egress.retire();
-    const kept = Object.values(egress.agentFor(bank.url).freeSockets).flat();
+    const kept = Object.values((await agentOf(egress, bank.url)).freeSockets).flat();
     expect(kept.filter((socket) => !socket?.destroyed)).toEqual([]);
     await until(() => bank.sockets.size === 2);
     // a later call is still served, and leaves no connection either

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { AppModule } from '../../src/app.module.js';
 import { createAuthority } from '../support/authority.js';
 import { ROUTES, startConnectProxy, startRoute } from '../support/connect-proxy.js';
-import { accountsAt, createEgress, failureOf } from '../support/egress.js';
+import { accountsAt, agentOf, createEgress, failureOf } from '../support/egress.js';
 import { startGateway } from '../support/gateway.js';
 import { listAccounts, startPretendBank } from '../support/pretend-bank.js';
 import { sampleAccount } from '../support/sample-accounts.js';
@@ -249,8 +249,8 @@ describe('a firewall that does not let a ClientHello of two segments through', (
   });
 });
 
-test('NODE_USE_ENV_PROXY has no effect on direct connections, should it ever apply to all agents', () => {
-  expect(createEgress(newClient()).agentFor('https://localhost').options).toMatchObject({ proxyEnv: null });
+test('NODE_USE_ENV_PROXY has no effect on direct connections, should it ever apply to all agents', async () => {
+  expect((await agentOf(createEgress(newClient()), 'https://localhost')).options).toMatchObject({ proxyEnv: null });
 });
 
 test.each(['direct', 'http proxy'] as const)('%s: a final dot of the name is not sent', async (route) => {

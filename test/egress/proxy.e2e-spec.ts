@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { createAuthority, expired } from '../support/authority.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { type Connect, startConnectProxy, startRoute, withCredentials } from '../support/connect-proxy.js';
-import { accountsAt, createEgress, failureOf, identityFor } from '../support/egress.js';
+import { accountsAt, agentOf, createEgress, failureOf, identityFor } from '../support/egress.js';
 import { startGateway } from '../support/gateway.js';
 import { type PretendBank, listAccounts, startPretendBank } from '../support/pretend-bank.js';
 import { closedPort, startRawServer } from '../support/servers.js';
@@ -104,11 +104,11 @@ test.each(['direct', 'http proxy'] as const)('%s: proxies in the environment are
 });
 afterEach(() => void jest.restoreAllMocks());
 
-test('the library gets no credentials, because it would write them into its debug output', () => {
+test('the library gets no credentials, because it would write them into its debug output', async () => {
   const egress = createEgress(identityFor(bank), {
     EGRESS_PROXY_URL: new URL('http://robot:secret@proxy.example:3128'),
   });
-  expect(egress.agentFor(bank.url)).toMatchObject({ proxy: { href: 'http://proxy.example:3128/' } });
+  expect(await agentOf(egress, bank.url)).toMatchObject({ proxy: { href: 'http://proxy.example:3128/' } });
 });
 
 const USER = 'gateway';
@@ -329,6 +329,13 @@ describe('an unreachable proxy', () => {
       detail: expect.stringMatching(detail),
     });
     expect(proxy.heads).toEqual([]);
+  });
+
+  test('a proxy that speaks TLS behind an http:// URL: the detail suggests https://', async () => {
+    const { port } = await startConnectProxy({ tls: createAuthority('Proxy CA').server(['localhost']) });
+    const egress = createEgress(identityFor(bank), { EGRESS_PROXY_URL: new URL(`http://localhost:${port}`) });
+    const { detail } = await failureOf(egress.get(accountsAt(bank.url)));
+    expect(detail).toContain('EGRESS_PROXY_URL begins with https://');
   });
 
   test('the CA certificates for the proxy are not trusted for the bank, nor vice versa', async () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Agent } from 'node:https';
 import { pino } from 'pino';
 import type { Settings } from '../../src/config/settings.js';
 import { Egress } from '../../src/egress/egress.js';
@@ -49,6 +50,10 @@ export function createEgress(
   onClose(async () => egress.retire());
   return egress;
 }
+
+/** The agent that keeps the connections to `baseUrl`. */
+export const agentOf = (egress: Egress, baseUrl: string): Promise<Agent> =>
+  egress.reach(baseUrl, '', (agent) => Promise.resolve(agent as Agent));
 
 /** A call for the account list. */
 export function accountsAt(baseUrl: string, change: Partial<WireRequest> = {}): WireRequest {

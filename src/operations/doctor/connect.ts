@@ -1,8 +1,8 @@
 import { hash, type X509Certificate } from 'node:crypto';
+import type { Agent } from 'node:http';
 import { request as openRequest } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { toDistinguishedName } from '../../config/certificate-files.js';
-import type { BankAgent } from '../../egress/agents.js';
 import { connectionOf } from '../../egress/connection.js';
 import { toHost } from '../../egress/dial.js';
 import { CallFailed } from '../../egress/failures.js';
@@ -43,7 +43,7 @@ const MAX_LENGTH = 500;
 export async function connect(egress: Egress, url: string): Promise<Connection> {
   const opened = Promise.withResolvers<Connection['route']>();
   let tls: TlsFacts = {};
-  const attempt = (agent: BankAgent) => openConnection(agent, url, opened.resolve, (facts) => (tls = facts));
+  const attempt = (agent: Agent) => openConnection(agent, url, opened.resolve, (facts) => (tls = facts));
   const ended = egress.reach(url, new URL(url).host, attempt);
   const route = await Promise.race([opened.promise, ended.then(() => opened.promise)]);
   const handshake = ended.then(() => null, toGatewayError).then((failure) => ({ tls, failure }));
@@ -52,7 +52,7 @@ export async function connect(egress: Egress, url: string): Promise<Connection> 
 
 /** @throws CallFailed */
 function openConnection(
-  agent: BankAgent,
+  agent: Agent,
   url: string,
   onOpen: (route: Connection['route']) => void,
   onTls: (facts: TlsFacts) => void,
@@ -79,7 +79,8 @@ function openConnection(
     };
     socket.once('secureConnect', () => {
       const tlsVersion = socket.getProtocol();
-      const keyExchange = agent.isClassical ? 'classical groups only; the first handshake failed' : undefined;
+      const { isClassical } = connectionOf(socket)?.route ?? {};
+      const keyExchange = isClassical ? 'classical groups only; the first handshake failed' : undefined;
       const serverChain = toChain(socket.getPeerX509Certificate());
       onTls({ tlsVersion, cipher: socket.getCipher().name, keyExchange, serverChain });
       const timer = setTimeout(end, tlsVersion === 'TLSv1.3' ? REFUSAL_WAIT_MS : 0, null);
