@@ -1,7 +1,7 @@
 import type { Account } from '../src/generated/types.gen.js';
 import type { FailOptions, FakeCall, FakeGateway, FakeGatewayOptions, Scene } from '../src/testing.js';
 import { matchesTag, toCacheHeaders } from '../../src/accounts/cache-headers.js';
-import { filtersSchema, listQuerySchema, noQuerySchema } from '../../src/accounts/list-query.js';
+import { filtersSchema, listQuerySchema, noQuerySchema, toListFormat } from '../../src/accounts/list-query.js';
 import { readCacheDirectives } from '../../src/cache/freshness.js';
 import type { ServedSnapshot } from '../../src/cache/snapshot-cache.js';
 import { GatewayError, toGatewayError } from '../../src/errors/gateway-error.js';
@@ -9,6 +9,7 @@ import { toProblemDocument, toProblemHeaders } from '../../src/errors/problem-do
 import { PROBLEMS, type ProblemCode } from '../../src/errors/problem-table.js';
 import { accountSchema } from '../../src/list/account-schema.js';
 import { findProperties, toRows, type Export, type Query } from '../../src/list/queries.js';
+import { assertAcceptsJson } from '../../src/representation/negotiation.js';
 import { readInput } from '../../src/representation/read-query.js';
 import { SECURITY_HEADERS } from '../../src/representation/security-headers.js';
 import { digest } from './digest.js';
@@ -36,6 +37,10 @@ interface Asked {
   readonly signal: AbortSignal | null;
 }
 
+const ALLOW = { allow: 'GET, HEAD, OPTIONS' };
+
+type Send = (status: number, headers: object, body: string | null) => Response;
+
 export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGatewayOptions = {}): FakeGateway {
   const clock = new FakeClock(now === undefined ? null : toTime(now));
   const copies = toCopies(accounts);
@@ -46,10 +51,11 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
 
   async function answer(asked: Asked): Promise<Response> {
     lastId += 1;
-    const requestId = `00000000-0000-4000-8000-${String(lastId).padStart(12, '0')}`;
+    const ownId = /^[\w.-]{1,64}$/.exec(asked.headers.get('x-request-id') ?? '')?.[0];
+    const requestId = ownId ?? `00000000-0000-4000-8000-${String(lastId).padStart(12, '0')}`;
     const headers = { ...SECURITY_HEADERS, vary: 'Accept, Accept-Encoding, Origin', 'x-request-id': requestId };
-    const send = (status: number, more: object, body: string) =>
-      new Response(asked.method === 'HEAD' || status === 304 ? null : body, {
+    const send: Send = (status, more, body) =>
+      new Response(asked.method === 'HEAD' ? null : body, {
         status,
         headers: { ...headers, ...more },
       });
@@ -67,7 +73,7 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
     }
   }
 
-  async function read(asked: Asked, send: (status: number, more: object, body: string) => Response): Promise<Response> {
+  async function read(asked: Asked, send: Send): Promise<Response> {
     const { method, path, search, headers, signal } = asked;
     const [, name = '', id] = /^\/api\/v1\/([^/]*)(?:\/([^/]+))?$/.exec(path) ?? [];
     const endpoint: Endpoint | null =
@@ -78,21 +84,28 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
         : name === 'balances' && id === undefined
           ? 'balances'
           : null;
-    throwIfOrdered(endpoint);
-    if (method !== 'GET' && method !== 'HEAD') {
-      const detail = `${method} is not allowed here, only GET, HEAD, OPTIONS.`;
-      throw new GatewayError('method-not-allowed', detail, { headers: { allow: 'GET, HEAD, OPTIONS' } });
+    const order = takeOrder(endpoint);
+    const code = order?.code;
+    if (order && code !== 'method-not-allowed' && code !== 'account-not-found') throw toError(order);
+    if (method === 'OPTIONS') return send(204, ALLOW, null);
+    if ((method !== 'GET' && method !== 'HEAD') || code === 'method-not-allowed') {
+      const detail = `${method} is not allowed here, only ${ALLOW.allow}.`;
+      throw new GatewayError('method-not-allowed', detail, { headers: ALLOW });
     }
     if (endpoint === null) throw new GatewayError('not-found', 'No route has this path.');
-    const query = toQuery(endpoint, id ?? '', search);
+    const query = toQuery(endpoint, id ?? '', search, headers.get('accept') ?? undefined);
     const served = await bank.serve(readCacheDirectives(headers.get('cache-control') ?? undefined), signal);
     const facts = toFacts(served);
     const about = toCacheHeaders({ ...served, snapshot: facts } as unknown as ServedSnapshot, LIMITS.SNAPSHOT_FRESH_MS);
     const reply = (type: string, body: string, tagged: string, more = {}) => {
       const etag = `W/"${digest(tagged)}"`;
-      if (matchesTag(headers.get('if-none-match') ?? undefined, etag)) return send(304, { ...about, etag }, '');
+      if (matchesTag(headers.get('if-none-match') ?? undefined, etag)) return send(304, { ...about, etag }, null);
       return send(200, { ...about, etag, 'content-type': `${type}; charset=utf-8`, ...more }, body);
     };
+    const notFound = new GatewayError('account-not-found', 'The current snapshot has no account with this id.', {
+      headers: { ...about, 'cache-control': 'no-store' },
+    });
+    if (code === 'account-not-found') throw notFound;
     if (query.kind === 'csv' || query.kind === 'ndjson') {
       const text = [...toRows(served.list, query, facts.asOf)].join('');
       const type = query.kind === 'csv' ? 'text/csv' : 'application/x-ndjson';
@@ -100,27 +113,19 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
       return reply(type, text, text, file);
     }
     const properties = finish(findProperties(served.list, query));
-    if (properties === null) {
-      const detail = 'The current snapshot has no account with this id.';
-      throw new GatewayError('account-not-found', detail, { headers: { ...about, 'cache-control': 'no-store' } });
-    }
+    if (properties === null) throw notFound;
     const { stale, complete } = facts;
     const body = JSON.stringify({ ...properties, snapshot: facts });
     return reply('application/json', body, JSON.stringify([properties, stale, complete]));
   }
 
-  /** @throws GatewayError that `fail` ordered for this endpoint */
-  function throwIfOrdered(endpoint: Endpoint | null): void {
+  /** What `fail` ordered for the next call of this endpoint. */
+  function takeOrder(endpoint: Endpoint | null): Order | undefined {
     const order = orders.find((each) => each.endpoint === undefined || each.endpoint === endpoint);
-    if (!order) return;
+    if (!order) return undefined;
     order.left -= 1;
     if (order.left <= 0) orders = orders.filter((each) => each !== order);
-    const { status, when } = PROBLEMS[order.code];
-    // behind each 502, 503 and 504 there is a back-off
-    const retryAfterMs = order.retryAfterMs ?? (status >= 502 ? 30_000 : undefined);
-    const errors =
-      order.code === 'invalid-request' ? [{ name: 'pageSize', reason: 'must be at most 1000' }] : undefined;
-    throw new GatewayError(order.code, when, { retryAfterMs, errors });
+    return order;
   }
 
   const fake: FakeGateway = {
@@ -162,20 +167,25 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
   return fake;
 }
 
-/** @throws GatewayError invalid-request */
-function toQuery(endpoint: Endpoint, id: string, search: URLSearchParams): Query | Export {
+function toError({ code, retryAfterMs }: Order): GatewayError {
+  const { status, when } = PROBLEMS[code];
+  return new GatewayError(code, when, {
+    // behind each 502, 503 and 504 there is a back-off
+    retryAfterMs: retryAfterMs ?? (status >= 502 ? 30_000 : undefined),
+    errors: code === 'invalid-request' ? [{ name: 'pageSize', reason: 'must be at most 1000' }] : undefined,
+  });
+}
+
+/** @throws GatewayError invalid-request, not-acceptable */
+function toQuery(endpoint: Endpoint, id: string, search: URLSearchParams, accept?: string): Query | Export {
   const input = toInput(search);
-  switch (endpoint) {
-    case 'account':
-      readInput(input, noQuerySchema);
-      return { kind: 'account', id: decodeURIComponent(id) };
-    case 'balances':
-      return { kind: 'totals', filters: readInput(input, filtersSchema) };
-    case 'accounts': {
-      const query = readInput(input, listQuerySchema);
-      return query[query.format ?? 'json'];
-    }
+  if (endpoint === 'accounts') {
+    const query = readInput(input, listQuerySchema);
+    return query[query.format ?? toListFormat(accept)];
   }
+  const filters = readInput(input, endpoint === 'balances' ? filtersSchema : noQuerySchema);
+  assertAcceptsJson(accept);
+  return endpoint === 'balances' ? { kind: 'totals', filters } : { kind: 'account', id: decodeURIComponent(id) };
 }
 
 /** The parameters as the gateway's router gives them: an array for a repeated one. */

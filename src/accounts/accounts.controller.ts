@@ -1,16 +1,13 @@
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { assertAcceptsJson, createStrictTypeChooser } from '../representation/negotiation.js';
+import { assertAcceptsJson } from '../representation/negotiation.js';
 import { readQuery } from '../representation/read-query.js';
 import { refTo } from '../representation/schemas.js';
 import { ANSWER_SCHEMAS } from '../list/answer-schemas.js';
 import { CSV_COLUMNS } from '../list/csv.js';
-import { FORMATS, listQuerySchema, MEDIA_TYPES, noQuerySchema, type Format } from './list-query.js';
+import { listQuerySchema, MEDIA_TYPES, noQuerySchema, toListFormat } from './list-query.js';
 import { Responder } from './responder.js';
-
-/** JSON where Accept has no preference. */
-const chooseListType = createStrictTypeChooser([MEDIA_TYPES.json, MEDIA_TYPES.csv, MEDIA_TYPES.ndjson]);
 
 /** The accounts as internal web apps see them, from one complete snapshot. */
 @ApiTags('accounts')
@@ -71,10 +68,4 @@ export class AccountsController {
     assertAcceptsJson(request.headers.accept);
     return this.responder.sendJson(request, reply, { kind: 'account', id: accountId });
   }
-}
-
-/** @throws GatewayError not-acceptable */
-function toListFormat(accept: string | undefined): Format {
-  const type = chooseListType(accept);
-  return FORMATS.find((format) => MEDIA_TYPES[format] === type) ?? 'json';
 }

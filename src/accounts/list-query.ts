@@ -3,6 +3,7 @@ import { foldNumber } from '../list/fold-text.js';
 import { FILTERS, type FilterName } from '../list/match.js';
 import type { Export, Query } from '../list/queries.js';
 import { SORT_FIELDS, type Sort } from '../list/sort.js';
+import { createStrictTypeChooser } from '../representation/negotiation.js';
 
 const error = (issue: { readonly input?: unknown }) =>
   Array.isArray(issue.input) ? 'is given more than once' : 'must be a string';
@@ -42,14 +43,23 @@ const oneOf = <const T extends string>(values: readonly [T, ...T[]]) =>
     error: (issue) => (Array.isArray(issue.input) ? 'is given more than once' : `must be one of ${values.join(', ')}`),
   });
 
-export const FORMATS = ['json', 'csv', 'ndjson'] as const;
-export type Format = (typeof FORMATS)[number];
+const FORMATS = ['json', 'csv', 'ndjson'] as const;
+type Format = (typeof FORMATS)[number];
 
 export const MEDIA_TYPES = {
   json: 'application/json',
   csv: 'text/csv',
   ndjson: 'application/x-ndjson',
 } as const satisfies Record<Format, string>;
+
+/** JSON where Accept has no preference. */
+const chooseListType = createStrictTypeChooser([MEDIA_TYPES.json, MEDIA_TYPES.csv, MEDIA_TYPES.ndjson]);
+
+/** The format that an Accept header asks for. @throws GatewayError not-acceptable */
+export function toListFormat(accept: string | undefined): Format {
+  const type = chooseListType(accept);
+  return FORMATS.find((format) => MEDIA_TYPES[format] === type) ?? 'json';
+}
 
 const SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const) as [Sort, ...Sort[]];
 

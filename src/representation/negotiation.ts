@@ -18,7 +18,8 @@ interface EncodingChoice {
 const MAX_HEADER_LENGTH = 1000;
 /** Smaller bodies are sent as they are. */
 export const MIN_COMPRESSED_BYTES = 1024;
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
+/** A function, so that a bundle without compression needs no zlib (client/testing). */
+const toBrotliOptions = () => ({ params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
 
 /** What follows the part of a long `Accept` that is read: anything, with the least weight. */
 const REST_OF_ACCEPT = '*/*;q=0.001';
@@ -69,11 +70,11 @@ export function compress(
   encoding: Compression,
   done: (error: Error | null, compressed: Buffer) => void,
 ): void {
-  if (encoding === 'br') brotliCompress(body, BROTLI, done);
+  if (encoding === 'br') brotliCompress(body, toBrotliOptions(), done);
   else gzip(body, done);
 }
 
 /** Compresses a body as it is read. An error ends it as it would without compression. */
 export function compressStream(body: Readable, encoding: Compression): Readable {
-  return pipeline(body, encoding === 'br' ? createBrotliCompress(BROTLI) : createGzip(), () => undefined);
+  return pipeline(body, encoding === 'br' ? createBrotliCompress(toBrotliOptions()) : createGzip(), () => undefined);
 }

@@ -5,9 +5,8 @@ import { setupServer } from 'msw/node';
 import * as msw2 from 'msw-2';
 import { setupServer as setupServer2 } from 'msw-2/node';
 import { createClient, type GatewayProblem, type Snapshot } from '../../client/src/index.js';
-import type { AnswerCode, FakeGateway } from '../../client/src/testing.js';
+import type { FakeGateway } from '../../client/src/testing.js';
 import { createFakeGateway, fakeAccount, mswHandlers } from '../../client/testing/index.js';
-import { ALL_CODES, PROBLEMS } from '../../src/errors/problem-table.js';
 import { until } from '../support/until.js';
 
 let fake: FakeGateway;
@@ -23,25 +22,6 @@ const codeOf = (promise: Promise<unknown>) =>
   );
 
 describe('the scenes', () => {
-  it('well: the same data, as young as the gateway would have it', async () => {
-    const first = await open().listAccounts();
-    fake.advance(9_000);
-    expect((await open().listAccounts()).snapshot.asOf).toBe(first.snapshot.asOf);
-    fake.advance(2_000);
-    const second = await open().listAccounts();
-    expect(second.accounts).toEqual(first.accounts);
-    expect(Date.parse(second.snapshot.asOf) - Date.parse(first.snapshot.asOf)).toBeGreaterThanOrEqual(11_000);
-  });
-
-  it('down: the copy, then 503 once it has expired, and well again', async () => {
-    fake.set('down');
-    expect((await open().listAccounts()).snapshot.stale).toBe(true);
-    fake.advance(301_000);
-    expect(await codeOf(open().listAccounts())).toBe('bank-error');
-    fake.set('well');
-    expect((await open().listAccounts()).snapshot.stale).toBe(false);
-  });
-
   it('slow: the older copy after a second, then the new one; without a copy the caller waits', async () => {
     const { snapshot } = await open().listAccounts();
     fake.set('slow');
@@ -59,17 +39,8 @@ describe('the scenes', () => {
     expect((await first).snapshot.stale).toBe(false);
   });
 
-  it('empty, moving, gone', async () => {
-    const { accounts } = await open().listAccounts();
-    fake.set('empty');
-    expect(await open().listAccounts()).toMatchObject({ accounts: [], page: { total: 0 } });
-    fake.set('moving');
-    const moved = (await open().listAccounts()).accounts;
-    expect(moved).not.toEqual(accounts);
-    expect(moved.map(({ id }) => id)).toEqual(accounts.map(({ id }) => id));
-    fake.set('gone');
-    expect(await codeOf(open().listAccounts())).toBe('network-error');
-    await expect(fake.fetch('/api/v1/accounts')).rejects.toThrow(TypeError);
+  it('the negative case: one that is none is a TypeError', () => {
+    expect(() => fake.set('broken' as 'down')).toThrow(TypeError);
   });
 
   it.each(['well', 'down', 'moving'] as const)('each answers within a tick of fake timers: %s', async (scene) => {
@@ -95,8 +66,8 @@ describe('with fake timers', () => {
       },
     );
     const pass = async (seconds: number) => {
-      for (let count = 0; count < seconds; count += 1) {
-        await jest.advanceTimersByTimeAsync(1000);
+      for (let left = seconds; left > 0; left -= 5) {
+        await jest.advanceTimersByTimeAsync(5000);
         await tick();
       }
     };
@@ -113,18 +84,6 @@ describe('with fake timers', () => {
 });
 
 describe('fail', () => {
-  const codes = ALL_CODES.filter((code) => PROBLEMS[code].status !== null) as AnswerCode[];
-
-  it.each(codes)('%s has its status and owner, once', async (code) => {
-    fake.fail(code);
-    const problem = (await open()
-      .listAccounts({}, { retry: false })
-      .catch((error: unknown) => error)) as GatewayProblem;
-    expect(problem).toMatchObject({ code, owner: PROBLEMS[code].owner, status: PROBLEMS[code].status });
-    expect(problem.retryAfterMs === null).toBe((PROBLEMS[code].status ?? 0) < 502);
-    expect(await codeOf(open().listAccounts())).toBe('ok');
-  });
-
   it('is for an endpoint, a number of calls, and with a time to retry after', async () => {
     fake.fail('bank-error', { endpoint: 'balances', times: 2, retryAfterMs: 2000 });
     expect(await codeOf(open().listAccounts())).toBe('ok');
@@ -132,11 +91,6 @@ describe('fail', () => {
       await expect(open().getBalances({}, { retry: false })).rejects.toMatchObject({ retryAfterMs: 2000 });
     }
     expect(await codeOf(open().getBalances())).toBe('ok');
-  });
-
-  it('the negative case: a code that no answer has, and a scene that is none, are TypeErrors', () => {
-    expect(() => fake.fail('clock-skewed' as AnswerCode)).toThrow(TypeError);
-    expect(() => fake.set('broken' as 'down')).toThrow(TypeError);
   });
 });
 
