@@ -33,3 +33,14 @@ it('a file that does not exist: the remedy is another path', async () => {
     remedy: expect.stringMatching(/^Use the path of/),
   });
 });
+
+it('a PFX in the environment is not called a file', async () => {
+  const secret = (text: string) => ({ file: null, read: () => text });
+  const settings = { BANK_PFX_BASE64: secret('hello'), BANK_PFX_PASSCODE: secret(''), BANK_USERNAME: secret('u') };
+  await expect(
+    readIdentityMaterial({ ...settings, BANK_PASSWORD: secret('p') } as unknown as Settings, new Date()),
+  ).rejects.toMatchObject({
+    problem: 'BANK_PFX_BASE64: It is text of an unknown kind, and no PFX.',
+    remedy: expect.stringMatching(/^Use the \.pfx or \.p12 file as it was exported/),
+  });
+});

@@ -1,17 +1,10 @@
+import inspector from 'node:inspector';
 import { readListenerPair } from './certificate-files.js';
 import { isLoopback } from './own-address.js';
 import { toError, type SettingsError } from './settings-error.js';
 import type { Command, SettingName } from './settings-schema.js';
 import type { Values } from './settings.js';
 import { problemOf, readSmallFile } from './small-file.js';
-
-/** How Node was started. */
-export interface Runtime {
-  /** The command line flags. */
-  readonly nodeFlags?: readonly string[];
-  /** The address of the open inspector, if any. */
-  readonly inspectorUrl?: string | undefined;
-}
 
 /** Errors between the settings that a command uses. A value that is wrong by itself is undefined here. */
 export function crossCheck(
@@ -77,11 +70,16 @@ export function checkCertificateFiles(values: Partial<Values>): SettingsError[] 
 /** Options of Node that open the process, or write or print what is in its memory or on its connections. */
 const LEAKS = /(?:^|[\s"'])(--(?:inspect|tls-keylog|trace-tls|heapsnapshot-|heap-prof|cpu-prof|report-)[a-z-]*)/g;
 
-/** Checks what NODE_ENV=production forbids: options that open or print secrets, or pretend to be a bank. */
+/**
+ * Checks what NODE_ENV=production forbids: options that open or print secrets, or pretend to be a bank.
+ * @param nodeFlags of the command line
+ * @param inspectorUrl of the open inspector, if any
+ */
 export function checkProduction(
   env: NodeJS.ProcessEnv,
-  { nodeFlags = [], inspectorUrl }: Runtime,
   embeddedSandbox: boolean,
+  nodeFlags: readonly string[] = process.execArgv,
+  inspectorUrl = inspector.url(),
 ): SettingsError[] {
   if (env['NODE_ENV'] !== 'production') return [];
   const options = [...nodeFlags, env['NODE_OPTIONS'] ?? ''].join(' ').replaceAll('_', '-');

@@ -1,4 +1,3 @@
-import inspector from 'node:inspector';
 import { readEnvFile } from './env-file.js';
 import { readSettings, type ReadOptions, type SettingsRead } from './read-settings.js';
 import { SECRET_NAMES } from './settings-schema.js';
@@ -15,12 +14,7 @@ export function loadSettings(environment: NodeJS.ProcessEnv, options: ReadOption
   const file = readEnvFile();
   const set = Object.entries(environment).filter(([, text]) => text);
   const env: NodeJS.ProcessEnv = { ...file.values, ...Object.fromEntries(set) };
-  const runtime = { nodeFlags: process.execArgv, inspectorUrl: inspector.url() };
-  const read = readSettings(env, {
-    ...runtime,
-    ...options,
-    warnings: [...file.warnings, ...fewFiles()],
-  });
+  const read = readSettings(env, { ...options, warnings: [...file.warnings, ...fewFiles()] });
   // their SDK reads them there; no other value of the file (a secret, perhaps) is copied
   for (const [name, text] of Object.entries(env)) if (name.startsWith('OTEL_')) environment[name] = text;
   return read;

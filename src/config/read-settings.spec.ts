@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import forge from 'node-forge';
 import { createCertificate } from '../sandbox/identity/certificate.js';
 import { createKeyPair } from '../sandbox/identity/key-pair.js';
+import { checkProduction } from './cross-checks.js';
 import { readSettings, unknownNames, type ReadOptions } from './read-settings.js';
 import { SettingsInvalid, type SettingsError } from './settings-error.js';
 import { KNOWN_NAMES, SECRET_NAMES, settingsSchema } from './settings-schema.js';
@@ -400,33 +401,12 @@ describe('in production', () => {
 
   it('a bank with other flags is allowed, and so is the command sandbox', () => {
     const env = { ...production, NODE_OPTIONS: '--enable-source-maps --tls-cipher-list=HIGH', NODE_DEBUG: '' };
-    expect(errorsOf(env, { ...LIVE, nodeFlags: ['--disable-sigusr1'] })).toEqual([]);
+    expect(errorsOf(env)).toEqual([]);
     expect(errorsOf(production, { sandbox: true, command: 'sandbox' })).toEqual([]);
   });
 
   it.each<[string, string, Env, ReadOptions]>([
     ['NODE_ENV', '--sandbox', {}, SANDBOX],
-    ['NODE_ENV', 'an open inspector', {}, { ...LIVE, inspectorUrl: 'ws://127.0.0.1:9229/some-id' }],
-    ...[
-      '--tls-keylog=/tmp/keys',
-      '--trace-tls',
-      '--heapsnapshot-signal=SIGUSR2',
-      '--heapsnapshot-near-heap-limit=1',
-      '--heap-prof',
-      '--cpu-prof',
-      '--report-on-signal',
-      '--report-uncaught-exception',
-      '--inspect=0',
-      '--inspect-brk',
-    ].flatMap((flag): [string, string, Env, ReadOptions][] => [
-      ['NODE_ENV', flag.split('=')[0] ?? '', {}, { ...LIVE, nodeFlags: [flag] }],
-      [
-        'NODE_ENV',
-        flag.split('=')[0] ?? '',
-        { NODE_OPTIONS: `--enable-source-maps "${flag.replaceAll('-', '_').replace('__', '--')}"` },
-        LIVE,
-      ],
-    ]),
     ['NODE_DEBUG', 'secrets', { NODE_DEBUG: 'tls,http' }, LIVE],
     ['NODE_TLS_REJECT_UNAUTHORIZED', 'any server', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, LIVE],
   ])('%s forbids %s, which is allowed elsewhere', (variable, word, env, options) => {
@@ -434,6 +414,30 @@ describe('in production', () => {
       { variable, problem: expect.stringContaining(word) },
     ]);
     expect(errorsOf({ ...env, NODE_ENV: 'development' }, options)).toEqual([]);
+  });
+
+  it.each([
+    '--tls-keylog=/tmp/keys',
+    '--trace-tls',
+    '--heapsnapshot-signal=SIGUSR2',
+    '--heapsnapshot-near-heap-limit=1',
+    '--heap-prof',
+    '--cpu-prof',
+    '--report-on-signal',
+    '--report-uncaught-exception',
+    '--inspect=0',
+    '--inspect-brk',
+  ])('NODE_ENV forbids %s, as a flag and in NODE_OPTIONS with quotes and underscores', (flag) => {
+    const error = { variable: 'NODE_ENV', problem: expect.stringContaining(flag.split('=')[0] ?? '') };
+    const quoted = { NODE_OPTIONS: `--enable-source-maps "${flag.replaceAll('-', '_').replace('__', '--')}"` };
+    expect(checkProduction(production, false, [flag])).toMatchObject([error]);
+    expect(checkProduction({ ...production, ...quoted }, false)).toMatchObject([error]);
+    expect(checkProduction(quoted, false, [flag])).toEqual([]);
+  });
+
+  it('NODE_ENV forbids an open inspector', () => {
+    const error = { variable: 'NODE_ENV', problem: expect.stringContaining('an open inspector') };
+    expect(checkProduction(production, false, [], 'ws://127.0.0.1:9229/some-id')).toMatchObject([error]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
-import { checkCertificateFiles, checkProduction, crossCheck, type Runtime } from './cross-checks.js';
+import { checkCertificateFiles, checkProduction, crossCheck } from './cross-checks.js';
 import type { SecretSource } from './kinds.js';
 import { SettingsInvalid, toError, type SettingsError } from './settings-error.js';
 import {
@@ -16,7 +16,7 @@ import {
 import type { Settings, Values } from './settings.js';
 import { FileUnusable, readSecretFile } from './small-file.js';
 
-export interface ReadOptions extends Runtime {
+export interface ReadOptions {
   /** The sandbox is the bank. */
   readonly sandbox: boolean;
   /** Default: `serve`. Settings that it does not use cannot stop its start. */
@@ -61,7 +61,7 @@ export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): Se
   const errors = [
     ...read.flatMap(({ name, error }) => (error && used.has(name) ? error : [])),
     ...crossCheck(env, values, { command, sandbox }),
-    ...checkProduction(env, options, isEmbedded),
+    ...checkProduction(env, isEmbedded),
   ];
   if (errors.length > 0) throw new SettingsInvalid([...errors, ...checkCertificateFiles(values)], warnings);
 

@@ -35,7 +35,7 @@ async function openPfx(
 ): Promise<KeysAndCertificates> {
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   try {
-    const pfx = named('The content', () => toPfx(bytes));
+    const pfx = named('It', () => toPfx(bytes));
     return await readPfx(pfx, passcode, signal ? AbortSignal.any([signal, deadline]) : deadline);
   } catch (error) {
     if (error !== deadline.reason) throw error;
