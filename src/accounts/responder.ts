@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readCacheDirectives, toFreshMs } from '../cache/freshness.js';
-import { CallerLeft, SnapshotCache, type ServedSnapshot } from '../cache/snapshot-cache.js';
+import { SnapshotCache, type ServedSnapshot } from '../cache/snapshot-cache.js';
 import { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import type { Export, Query } from '../list/queries.js';
@@ -102,7 +102,7 @@ export class Responder {
         throw error;
       })
       .catch((error: unknown) => {
-        throw request.signal.aborted ? new CallerLeft() : error;
+        throw request.signal.aborted ? new GatewayError('request-timeout', 'The caller has left.') : error;
       });
   }
 

@@ -23,26 +23,29 @@ export interface Refresh {
   readonly waiting: Waiting;
 }
 
+/** The refreshes of the list by one identity. What was refused to another one says nothing about it. */
+interface Attempts {
+  readonly backOff: BackOff;
+  /** How the last refresh ended: with a list of the bank, with the copy of another instance, or not; null before one. */
+  last: 'bank' | 'shared' | 'failed' | null;
+}
+
 /** The refreshes of the list at one moment. */
 export interface RefreshState {
   readonly running: Refresh | null;
   /** The current series of failed refreshes by this instance and its identity; null without one. */
   readonly trouble: Trouble | null;
-  /** The error during a back-off of the list or of the token: the bank is not asked. */
+  /** The error with which a refresh would fail at once, during a back-off of the list or of the token; null if it would not. */
   readonly refusal: GatewayError | null;
-  /** How the last refresh ended: with a list of the bank, with the copy of another instance, or not; null before one. */
-  readonly last: 'bank' | 'shared' | 'failed' | null;
+  readonly last: Attempts['last'];
 }
 
 /** Refreshes the cached snapshot: one refresh in flight, with a back-off after failures, which is also the circuit breaker. */
 @Injectable()
 export class Refresher implements OnModuleInit, OnApplicationShutdown {
-  readonly #backOff: BackOff;
+  readonly #attempts = new WeakMap<BankIdentity, Attempts>();
   readonly #stop = new AbortController();
   #running: Refresh | null = null;
-  #last: RefreshState['last'] = null;
-  /** The identity that the last failures belong to: what was refused to it may be granted to another one. */
-  #failedAs: BankIdentity | null = null;
 
   constructor(
     private readonly cached: CachedSnapshot,
@@ -52,28 +55,20 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     private readonly log: Log,
     private readonly activity: Activity,
     private readonly identities: IdentityHolder,
-  ) {
-    this.#backOff = new BackOff(clock);
-  }
-
-  /** True if other instances may have stored a newer copy. */
-  get isShared(): boolean {
-    return this.source.isShared;
-  }
+  ) {}
 
   /** The state now; it changes as time passes, so that a decision reads it once. */
   state(): RefreshState {
-    const identity = this.identities.current;
-    const isOfAnother = this.#failedAs !== null && this.#failedAs !== identity;
-    const trouble = isOfAnother ? null : this.#backOff.trouble();
-    const refusal = identity.tokens.failureNow() ?? (trouble?.circuit === 'open' ? trouble.error : null);
-    const last = isOfAnother && this.#last === 'failed' ? null : this.#last;
-    return { running: this.#running, trouble, refusal, last };
+    const { current } = this.identities;
+    const { backOff, last } = this.#attemptsOf(current);
+    // where others may have stored a newer copy, a refresh looks for it
+    const refusal = this.source.isShared ? null : this.#refusalTo(current);
+    return { running: this.#running, trouble: backOff.trouble(), refusal, last };
   }
 
   /** Ends the back-off: the next caller starts a refresh. */
   resetBackOff(): void {
-    this.#backOff.reset();
+    this.#attemptsOf(this.identities.current).backOff.reset();
   }
 
   /** Takes the stored copy of an earlier run, or of another instance. */
@@ -103,35 +98,47 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     await this.cached.end();
   }
 
+  #attemptsOf(identity: BankIdentity): Attempts {
+    const known = this.#attempts.get(identity);
+    if (known) return known;
+    const none: Attempts = { backOff: new BackOff(this.clock), last: null };
+    this.#attempts.set(identity, none);
+    return none;
+  }
+
+  /** The error during a back-off of the token or of the list: the bank is not asked. */
+  #refusalTo(identity: BankIdentity): GatewayError | null {
+    return identity.tokens.failureNow() ?? this.#attemptsOf(identity).backOff.failureNow();
+  }
+
+  /** Returns the snapshot that is cached then, which may be a newer one. @throws GatewayError */
   async #refresh(refreshId: string, wanted: Freshness): Promise<Snapshot> {
     const identity = this.identities.current;
+    const attempts = this.#attemptsOf(identity);
+    const refusal = this.#refusalTo(identity);
     const accepts: RefreshRequest['accepts'] = (copy) => acceptsCopy(wanted, copy, this.settings);
-    const { refusal } = this.state();
     const started = performance.now();
     try {
-      if (refusal) return await this.#takeShared(accepts, refusal, refreshId);
-      const read = await this.source.read({ refreshId, signal: this.#stop.signal, accepts });
-      // another instance counts its own refresh
-      if (read.source === 'bank') this.#emitEnded(started, null);
-      return this.#succeeded(read, refreshId);
+      const request = { refreshId, signal: this.#stop.signal, accepts };
+      const read = refusal ? await this.source.take(accepts) : await this.source.read(request);
+      if (!read) throw refusal;
+      attempts.last = read.source === 'bank' ? 'bank' : 'shared';
+      // another instance counts its own refresh, and its copy says nothing about our calls
+      if (read.source === 'bank') {
+        this.#emitEnded(started, null);
+        attempts.backOff.succeeded();
+      }
+      this.#cache(read, refreshId);
+      return this.cached.snapshot ?? read.snapshot;
     } catch (thrown) {
       const error = toGatewayError(thrown);
       if (error.code === 'stopping') throw error;
-      if (this.#failedAs !== identity) this.#backOff.succeeded();
-      this.#failedAs = identity;
-      this.#last = 'failed';
+      attempts.last = 'failed';
       if (!refusal) this.#emitEnded(started, error);
-      const failure = refusal ?? this.#toFailure(error, refreshId);
+      const failure = refusal ?? this.#toFailure(error, attempts.backOff, refreshId);
       if (failure.code !== 'access-not-granted' && !this.cached.servable) await this.#restore();
       throw failure;
     }
-  }
-
-  /** Takes the copy of another instance while the bank is not asked. @throws GatewayError the refusal, without a copy */
-  async #takeShared(accepts: RefreshRequest['accepts'], refusal: GatewayError, refreshId: string): Promise<Snapshot> {
-    const copy = await this.source.take(accepts);
-    if (!copy) throw refusal;
-    return this.#succeeded(copy, refreshId);
   }
 
   /** Takes the stored copy, if it may be served. It is stale until a refresh, unless another instance has just stored it. */
@@ -147,21 +154,12 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     this.activity.emit('refreshEnded', { ms: performance.now() - started, error, replacedAgeMs });
   }
 
-  /** Returns the snapshot that is cached now, which may be a newer one. */
-  #succeeded(read: ReadSnapshot, refreshId: string): Snapshot {
-    this.#last = read.source === 'bank' ? 'bank' : 'shared';
-    // a copy of another instance says nothing about our own calls
-    if (read.source === 'bank') this.#backOff.succeeded();
-    this.#cache(read, refreshId);
-    return this.cached.snapshot ?? read.snapshot;
-  }
-
   /** Puts a snapshot into the cache, and logs it. Returns false if the cached one is newer. */
   #cache({ snapshot, pages, source }: ReadSnapshot, refreshId?: string): boolean {
     this.activity.emit('snapshotTaken', { source });
     const wasEmptied = this.cached.isEmptied;
     if (!this.cached.replace(snapshot)) return false;
-    this.#watch(snapshot, refreshId);
+    void snapshot.list.lost.then((error) => this.#logLost(error, refreshId));
     const { logger } = this.log;
     const { complete, durationMs, size: accounts } = snapshot;
     const fields = { refreshId, accounts, pages, complete, ms: Math.round(durationMs), source };
@@ -179,21 +177,19 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Logs that the thread of the cached list has ended by itself. The next call refreshes. */
-  #watch({ list }: Snapshot, refreshId?: string): void {
-    void list.lost.then((error) => {
-      const { code, owner, detail } = error;
-      const fields = { event: 'snapshot.failed', refreshId, code, owner, detail, err: error };
-      this.log.logger.error(fields, 'the thread of the cached accounts has ended');
-    });
+  #logLost(error: GatewayError, refreshId?: string): void {
+    const { code, owner, detail } = error;
+    const fields = { event: 'snapshot.failed', refreshId, code, owner, detail, err: error };
+    this.log.logger.error(fields, 'the thread of the cached accounts has ended');
   }
 
   /** Returns the error with the time until the next attempt. */
-  #toFailure(error: GatewayError, refreshId: string): GatewayError {
+  #toFailure(error: GatewayError, backOff: BackOff, refreshId: string): GatewayError {
     // the token provider has its own back-off
     if (error instanceof NoToken) return error;
     const { code, owner, detail, needsSomeone } = error;
     if (code === 'access-not-granted') this.cached.drop();
-    const waiting = this.#backOff.failed(error);
+    const waiting = backOff.failed(error);
     const retryInMs = Math.round(waiting.retryAfterMs ?? 0);
     const fields = { event: 'snapshot.failed', refreshId, code, owner, detail, retryInMs };
     const stack = code === 'internal-error' && { err: error };

@@ -35,12 +35,6 @@ interface Caller {
   readonly logFields?: Pick<RequestFields, 'span' | 'refreshId'>;
 }
 
-export class CallerLeft extends GatewayError {
-  constructor() {
-    super('request-timeout', 'The caller has left.');
-  }
-}
-
 /**
  * Serves the snapshot (docs/api.md#freshness): a fresh copy without asking the bank; else the result of one refresh that all
  * callers share; an older copy, marked stale, while the bank is slow or failing; nothing past its maximum age.
@@ -58,35 +52,22 @@ export class SnapshotCache {
 
   /**
    * The snapshot for one caller: at once from the cache, or within REQUEST_DEADLINE_MS.
-   * @throws GatewayError overloaded, bank-timeout, or the failure of the refresh; CallerLeft
+   * @throws GatewayError overloaded, bank-timeout, or the failure of the refresh; the reason of the caller's signal
    */
   get(wanted: Freshness, caller: Caller = {}): ServedSnapshot | Promise<ServedSnapshot> {
     const found = this.cached.find(wanted);
     return found ? this.#serve(found, 'hit') : this.#getRefreshed(wanted, caller);
   }
 
-  async #getRefreshed(wanted: Freshness, caller: Caller): Promise<ServedSnapshot> {
-    const { running, refusal } = this.refresher.state();
-    // where others may have stored a newer copy, a refresh looks for it
-    if (!running && refusal && !this.refresher.isShared) return this.#staleOr(refusal, wanted, 'hit');
-    const { snapshot, isFresh } = this.cached;
-    const outcome = toOutcome(snapshot, isFresh);
-    try {
-      return await this.#wait(wanted, caller, outcome);
-    } catch (thrown) {
-      return this.#staleOr(thrown, wanted, outcome);
-    }
-  }
-
   /** A refresh in the background while no snapshot was read by this process, or after a failure, for health. */
   probe(): Promise<unknown> | null {
     const { running, trouble, refusal, last } = this.refresher.state();
     if (running) return running.result;
-    if (trouble?.circuit === 'open' || (refusal && !this.refresher.isShared)) return null;
+    if (trouble?.circuit === 'open' || refusal) return null;
     const { snapshot, isRestored } = this.cached;
     if (!trouble && snapshot && !isRestored && last !== 'failed') return null;
     // the copy of another instance does not show that our own calls succeed again
-    return this.refresher.start(trouble && !refusal ? NOW : ANY).result;
+    return this.refresher.start(trouble ? NOW : ANY).result;
   }
 
   /** Ends the back-off: for SIGHUP. */
@@ -100,7 +81,7 @@ export class SnapshotCache {
     const { running, trouble, refusal, last } = this.refresher.state();
     const softMs = this.settings.SNAPSHOT_SOFT_TIMEOUT_MS;
     const slow = running && this.clock.since(running.startedAt) >= softMs ? running.startedAt : null;
-    const failed = last === 'failed' || (refusal !== null && !this.refresher.isShared);
+    const failed = last === 'failed' || refusal !== null;
     return {
       asOf: snapshot?.asOf ?? null,
       /** When the cached snapshot stops being served. */
@@ -127,50 +108,58 @@ export class SnapshotCache {
     };
   }
 
+  async #getRefreshed(wanted: Freshness, caller: Caller): Promise<ServedSnapshot> {
+    const { running, refusal } = this.refresher.state();
+    const refused = running ? null : refusal;
+    const outcome = refused ? 'hit' : toOutcome(this.cached);
+    try {
+      if (refused) throw refused;
+      return await this.#wait(wanted, caller, outcome);
+    } catch (thrown) {
+      const older = this.#serveStale(wanted, outcome, toGatewayError(thrown).code);
+      if (older === null || caller.signal?.aborted) throw thrown;
+      return older;
+    }
+  }
+
   /** Waits for a refresh; past the soft timeout, callers get an older copy that satisfies them. */
   async #wait(wanted: Freshness, caller: Caller, outcome: CacheOutcome): Promise<ServedSnapshot> {
     const { REQUEST_DEADLINE_MS: deadlineMs, SNAPSHOT_SOFT_TIMEOUT_MS, MAX_REQUESTS_WAITING } = this.settings;
     if (this.#callersWaiting >= MAX_REQUESTS_WAITING) throw overloaded(MAX_REQUESTS_WAITING);
-    const deadline = performance.now() + deadlineMs;
-    const done = new AbortController();
-    const left = AbortSignal.any([done.signal, ...(caller.signal ? [caller.signal] : [])]);
+    const end = new AbortController();
+    const deadline = setTimeout(() => end.abort(tooSlow(deadlineMs)), deadlineMs);
+    const signal = AbortSignal.any([end.signal, ...(caller.signal ? [caller.signal] : [])]);
     this.#callersWaiting += 1;
     try {
-      const refreshed = this.#refreshed(wanted, caller, left);
-      refreshed.catch(() => undefined);
+      const refreshed = this.#refreshed(wanted, caller, signal);
       // a copy of an earlier run is served at once while the first refresh runs
       const softMs = this.cached.isRestored ? 0 : Math.min(SNAPSHOT_SOFT_TIMEOUT_MS, deadlineMs);
       const soon = await within(refreshed, softMs);
       if (soon !== TIMED_OUT) return this.#serve(soon, outcome);
       const older = this.#serveStale(wanted, outcome, null);
-      if (older) return older;
-      const late = await within(refreshed, Math.max(0, deadline - performance.now()));
-      if (late !== TIMED_OUT) return this.#serve(late, outcome);
-    } catch (thrown) {
-      throw caller.signal?.aborted ? new CallerLeft() : thrown;
+      // for a caller who does not wait for it
+      if (older) refreshed.catch(() => undefined);
+      return older ?? this.#serve(await refreshed, outcome);
     } finally {
       this.#callersWaiting -= 1;
-      done.abort();
+      clearTimeout(deadline);
+      end.abort();
     }
-    throw new GatewayError(
-      'bank-timeout',
-      `The bank sent no complete list within ${deadlineMs} ms (REQUEST_DEADLINE_MS); the refresh continues.`,
-    );
   }
 
-  /** Joins the refresh in flight or starts one, until one satisfies the caller. */
-  async #refreshed(wanted: Freshness, { logFields }: Caller, left: AbortSignal): Promise<Snapshot> {
+  /** Joins the refresh in flight or starts one, until one satisfies the caller. @throws the reason of the signal */
+  async #refreshed(wanted: Freshness, { logFields }: Caller, signal: AbortSignal): Promise<Snapshot> {
     const requestedAt = this.clock.now();
-    const leadOf = (begun: Snapshot['askedAt']) => this.clock.since(begun) - this.clock.since(requestedAt);
-    while (!left.aborted) {
+    for (;;) {
       const refresh = this.refresher.state().running ?? this.refresher.start(wanted);
       if (logFields) logFields.refreshId = refresh.id;
       refresh.waiting.add(logFields?.span);
       // frees a caller who no longer waits, though the refresh may take another minute
-      const snapshot = await orAborted(refresh.result, left);
-      if (satisfies(wanted, leadOf(snapshot.askedAt), snapshot.durationMs, this.settings)) return snapshot;
+      const snapshot = await orAborted(refresh.result, signal);
+      const leadMs = this.clock.since(snapshot.askedAt) - this.clock.since(requestedAt);
+      if (satisfies(wanted, leadMs, snapshot.durationMs, this.settings)) return snapshot;
+      signal.throwIfAborted();
     }
-    throw left.reason;
   }
 
   #serve(snapshot: Snapshot, cache: CacheOutcome): ServedSnapshot {
@@ -184,19 +173,11 @@ export class SnapshotCache {
     const served = this.#serve(servable, outcome);
     return served.ageMs <= wanted.maxStaleAgeMs ? { ...served, stale: true, failure } : null;
   }
-
-  /** The older copy, if the caller accepts one and there is one (access-not-granted drops it). @throws the error otherwise */
-  #staleOr(thrown: unknown, wanted: Freshness, outcome: CacheOutcome): ServedSnapshot {
-    const { code } = toGatewayError(thrown);
-    const older = thrown instanceof CallerLeft ? null : this.#serveStale(wanted, outcome, code);
-    if (older) return older;
-    throw thrown;
-  }
 }
 
 /** Why a refresh is needed. */
-function toOutcome(cached: Snapshot | null, isFresh: boolean): CacheOutcome {
-  if (cached === null) return 'miss';
+function toOutcome({ snapshot, isFresh }: CachedSnapshot): CacheOutcome {
+  if (snapshot === null) return 'miss';
   return isFresh ? 'request' : 'refreshed';
 }
 
@@ -204,3 +185,9 @@ const overloaded = (max: number) =>
   new GatewayError('overloaded', `${max} callers are already waiting for the bank (MAX_REQUESTS_WAITING).`, {
     retryAfterMs: 1000,
   });
+
+const tooSlow = (deadlineMs: number) =>
+  new GatewayError(
+    'bank-timeout',
+    `The bank sent no complete list within ${deadlineMs} ms (REQUEST_DEADLINE_MS); the refresh continues.`,
+  );
