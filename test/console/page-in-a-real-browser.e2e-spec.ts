@@ -120,6 +120,18 @@ describeWithChromium('the console page in a real browser', () => {
     await page.getByText(/\d+ found/).waitFor();
   });
 
+  it('over plain HTTP under a name, where browsers send no Sec-Fetch-Site, the calls of the pages do not count as those of an app', async () => {
+    const named = await startGateway(bank, { ALLOWED_HOSTS: 'gateway.test' });
+    const { page } = await openPage(context, `http://gateway.test:${named.port}`, 'accounts?currency=EUR');
+    await settled(page);
+    const clientsOf = async () =>
+      (await named.get('/health/recent', { host: 'gateway.test' })).json.clients as object[];
+    expect(await clientsOf()).toEqual([]);
+    // kept for a second
+    await named.get('/api/v1/accounts', { host: 'gateway.test', 'x-client-name': 'console' });
+    await until(async () => (await clientsOf()).length === 1);
+  });
+
   it('Status is one screen at 1280 × 800, with the switches, also during an incident', async () => {
     for (const name of ['treasury', 'erp-sync', 'customer-portal', 'reports', 'sixth']) {
       await gateway.get('/api/v1/accounts', { 'x-client-name': name });
@@ -534,8 +546,10 @@ describeWithChromium('the console page in a real browser', () => {
       ] as const) {
         await headline(page, HEALTHY);
         await turn(page, name);
+        await page.getByRole('status').getByText(`${name}: on.`, { exact: true }).waitFor({ state: 'attached' });
         await headline(page, sentence);
         await turn(page, 'Reset');
+        await page.getByRole('status').getByText('All switches are reset.').waitFor({ state: 'attached' });
         await until(() => bank.control.state.failNext.length === 0);
         gateway.app.get(AppModule).reload();
       }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { temporaryDirectory } from '../support/closing.js';
 import { get } from '../support/call.js';
-import { startProgram } from '../support/program.js';
+import { startProgram, type Program } from '../support/program.js';
 import { directoryWithIdentity } from '../support/sandbox.js';
 import { until } from '../support/until.js';
 
@@ -17,8 +17,8 @@ const isOpen = (url: string) =>
     socket.once('connect', () => socket.destroy());
   });
 
-/** Resetting the switches ends the back-off that they caused. */
-async function expectResetEndsBackOff(url: string, control: string): Promise<void> {
+/** Resetting the switches ends the back-off that they caused; turning one on resets nothing, and logs nothing of the kind. */
+async function expectResetEndsBackOff(program: Program, url: string, control: string): Promise<void> {
   const ask = async () => (await get(`${url}/api/v1/accounts`)).json.code as string | undefined;
   expect(await ask()).toBeUndefined();
   await fetch(control, {
@@ -29,8 +29,10 @@ async function expectResetEndsBackOff(url: string, control: string): Promise<voi
   await until(async () => (await ask()) === 'credentials-rejected');
   // the bank would issue a token again, but the back-off is at least half a minute
   expect(await ask()).toBe('credentials-rejected');
+  expect(program.events('config.reload')).toEqual([]);
   await fetch(control, { method: 'DELETE' });
   await until(async () => (await ask()) === undefined);
+  expect(program.events('config.reload')).toHaveLength(1);
 }
 
 describe('the sandbox starts with one command', () => {
@@ -66,7 +68,7 @@ describe('the sandbox starts with one command', () => {
       expect.arrayContaining(['ca.pem', 'client.pfx', 'passcode', 'username', 'password']),
     );
     const control = /http:\/\/[\d.:]+(?=\/control)/.exec(program.stderr())?.[0] ?? '';
-    await expectResetEndsBackOff(url, `${control}/control`);
+    await expectResetEndsBackOff(program, url, `${control}/control`);
     program.child.kill('SIGTERM');
     expect(await program.exit).toBe(0);
     expect([await isOpen(control), await isOpen(url)]).toEqual([false, false]);

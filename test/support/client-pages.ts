@@ -11,10 +11,11 @@ import { WAIT_MS } from './until.js';
 
 const PAGE = '<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>spec</title>';
 
-/** A real browser. The suite closes it. */
+/** A real browser, for which every name below `.test` is this machine. The suite closes it. */
 export function startBrowser(): Promise<Browser> {
   // CI runs as root, where Chromium needs --no-sandbox; no window
-  return chromium.launch({ executablePath: pathOf('chromium'), args: ['--no-sandbox', '--disable-gpu'] });
+  const args = ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP *.test 127.0.0.1'];
+  return chromium.launch({ executablePath: pathOf('chromium'), args });
 }
 
 /** Firefox, through WebDriver BiDi. The suite closes it. */

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { fetchAsPage } from '../shared/gateway.js';
 import { client } from './client.js';
 import { toFileName, toFilters, type View } from './view.js';
 
@@ -26,7 +27,7 @@ export function CsvLink({ view, environment }: Props) {
   async function download(): Promise<void> {
     setState('CSV …');
     try {
-      const response = await fetch(url, { headers: { 'X-Client-Name': 'console' } });
+      const response = await fetchAsPage(url, { headers: { 'X-Client-Name': 'console' } });
       if (!response.ok) throw new Error(String(response.status));
       const asOf = response.headers.get('Snapshot-As-Of') ?? new Date().toISOString();
       save(await response.blob(), toFileName(environment, view, asOf));

@@ -59,6 +59,12 @@ export const toProblem = (cause: unknown): GatewayProblem =>
     ? cause
     : new GatewayProblem({ code: 'internal-error', owner: 'operator', message: 'An error of this page.', cause });
 
+/**
+ * `fetch` for the calls of this page. Over plain HTTP, browsers send no Sec-Fetch-Site, so only `Referer` tells the gateway that they are
+ * its own page's and no app's.
+ */
+export const fetchAsPage: typeof fetch = (input, init) => fetch(input, { ...init, referrerPolicy: 'same-origin' });
+
 type Init = Omit<RequestInit, 'signal'> & { readonly signal?: AbortSignal | undefined };
 
 async function call<T>(path: string, { signal, ...init }: Init, deadlineMs = DEADLINE_MS): Promise<T> {
@@ -67,7 +73,11 @@ async function call<T>(path: string, { signal, ...init }: Init, deadlineMs = DEA
   let response: Response;
   let body: unknown;
   try {
-    response = await fetch(path, { ...init, headers, signal: signal ? AbortSignal.any([signal, deadline]) : deadline });
+    response = await fetchAsPage(path, {
+      ...init,
+      headers,
+      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+    });
     body = await response.json();
   } catch (cause) {
     // a gateway that does not answer in time is one that cannot be reached
