@@ -4,7 +4,14 @@ import { RecentHistory } from '../../src/operations/metrics/recent-history.js';
 import { startConnectProxy, type Connect } from '../support/connect-proxy.js';
 import { startGateway, type BankAddress, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { issueToken, json, listAccounts, startPretendBank, type PretendBankOptions } from '../support/pretend-bank.js';
+import {
+  issueToken,
+  json,
+  listAccounts,
+  startPretendBank,
+  type Handler,
+  type PretendBankOptions,
+} from '../support/pretend-bank.js';
 import { sampleAccount } from '../support/sample-accounts.js';
 import { start } from '../support/sandbox.js';
 import { closedPort } from '../support/servers.js';
@@ -39,6 +46,11 @@ const failing = (status: number) => new RegExp(`^All calls have failed with ${st
 const WELL = {
   sentence: new RegExp(`^\\d+ apps? gets? current data, read at ${TIME}\\.$`),
   path: Array<Level>(6).fill('ok'),
+};
+
+const IDLE = {
+  sentence: 'No app has called for 12 min.',
+  path: ['ok', ...Array<Level>(5).fill('unknown')] satisfies Level[],
 };
 
 /** Every state of the page, except that of a gateway that is gone. */
@@ -238,10 +250,7 @@ export const PAGE_STATES = {
   'the clocks differ': {
     arrange: async () => {
       const bank = await bankWith(someAccounts());
-      bank.onAccounts = (...args) => {
-        args[1].setHeader('Date', new Date(Date.now() - 95_000).toUTCString());
-        listAccounts(someAccounts())(...args);
-      };
+      bank.onAccounts = withDate(listAccounts(someAccounts()), () => Date.now() - 95_000);
       return untilHealth(await read(bank), 'clock-skewed');
     },
     sentence: 'Apps get current data.',
@@ -270,6 +279,11 @@ export const PAGE_STATES = {
     ...WELL,
   },
   'names are hostile and amounts long': { arrange: hostile, ...WELL },
+  'no app has called for a while': { arrange: (pastMs = 60_000) => idle(pastMs), ...IDLE },
+  'no app has called for a while, and the bank fails meanwhile': {
+    arrange: () => idle(60_000, 503),
+    ...IDLE,
+  },
 } satisfies Record<string, PageState>;
 
 /** The text that the hostile bank sends. */
@@ -281,6 +295,7 @@ export const HOSTILE = {
 
 /** The time between the refresh and the failure, after which the snapshot is no longer fresh, and in one state has expired. */
 const LATER_MS = 3000;
+const IDLE_MS = 12.5 * 60_000;
 const ENV = {
   ENVIRONMENT: 'production',
   BANK_SUPPORT: 'Service desk: +45 70 10 00 00',
@@ -343,12 +358,34 @@ async function untilHealth(gateway: Gateway, sign: string): Promise<Gateway> {
   return gateway;
 }
 
+/** A gateway that nobody has called or asked anything for so long that its copy and its token have expired. */
+async function idle(pastMs: number, status = 200): Promise<Gateway> {
+  const bank = await bankWith([]);
+  // its clock is that of the gateway
+  let behindMs = IDLE_MS;
+  const date = () => Date.now() - behindMs;
+  bank.onToken = withDate(issueToken(bank), date);
+  bank.onAccounts = withDate(listAccounts(someAccounts()), date);
+  const gateway = await read(bank, {}, pastMs, IDLE_MS);
+  behindMs = 0;
+  if (status !== 200) bank.onAccounts = (_request, response) => json(response, status, '');
+  return gateway;
+}
+
 async function bankWith(accounts: readonly object[], options: PretendBankOptions = {}) {
   const bank = await startPretendBank(options);
   bank.onToken = issueToken(bank);
   bank.onAccounts = listAccounts(accounts);
   return bank;
 }
+
+/** The handler, for a bank whose clock shows this time, ms. */
+const withDate =
+  (respond: Handler, now: () => number): Handler =>
+  (request, response, url) => {
+    response.setHeader('Date', new Date(now()).toUTCString());
+    respond(request, response, url);
+  };
 
 const someAccounts = () => Array.from({ length: 40 }, (_, index) => createAccount(1, index));
 

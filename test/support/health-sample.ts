@@ -109,6 +109,7 @@ export const copyUntil = (time: string, code: (typeof ALL_CODES)[number] = 'bank
 export const recentWith = (clients: readonly Partial<RecentClient>[], points: readonly object[] = []): Recent => ({
   everySeconds: 10,
   points: points as unknown as Recent['points'],
+  present: { at: at('10:13:02'), requests: 0, current: 0, stale: 0, errors: 0, bankP50Ms: null } as Recent['present'],
   events: [],
   clients: clients.map((client) => ({
     name: 'treasury',

@@ -676,6 +676,10 @@ export type Recent = {
      */
     points: Array<RecentPoint>;
     /**
+     * the seconds since the last point
+     */
+    present: RecentPoint;
+    /**
      * the callers of the last hour, the busiest first
      */
     clients: Array<RecentClient>;

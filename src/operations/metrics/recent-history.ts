@@ -38,12 +38,12 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.#timer) clearInterval(this.#timer);
   }
 
-  /** Adds a point for the activity since the last one; called every 10 s. */
-  endPoint(): void {
+  /** The activity since the last point. */
+  get present(): RecentPoint {
     const { at, snapshot } = this.status.read();
     const { ageMs } = snapshot;
     const { calls, failuresByOwner, bankCalls } = this.#present;
-    this.#points.push({
+    return {
       at: new Date(at).toISOString(),
       requests: calls.requests,
       current: calls.current,
@@ -56,7 +56,12 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
       bankFailures: bankCalls.errors,
       bankP50Ms: bankCalls.percentileMs(50),
       snapshotAgeSeconds: ageMs === null ? null : Math.max(0, Math.floor(ageMs / 1000)),
-    });
+    };
+  }
+
+  /** Adds a point for the activity since the last one; called every 10 s. */
+  endPoint(): void {
+    this.#points.push(this.present);
     if (this.#points.length > MAX_POINTS) this.#points.shift();
     this.#present = startInterval();
   }

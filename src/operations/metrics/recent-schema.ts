@@ -58,6 +58,7 @@ export const recentSchema = z
   .object({
     everySeconds: z.int().meta({ example: 10 }),
     points: z.array(pointSchema).max(360).describe('the last hour, the oldest first'),
+    present: pointSchema.describe('the seconds since the last point'),
     clients: z.array(clientSchema).max(52).describe('the callers of the last hour, the busiest first'),
     events: z.array(eventSchema).max(200).describe('the last notable ones, the oldest first'),
   })

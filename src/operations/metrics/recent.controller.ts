@@ -30,7 +30,7 @@ export class RecentController {
     content: { 'application/json': { schema: refTo(recentSchema) } },
   })
   get() {
-    const { points } = this.history;
-    return { everySeconds: EVERY_SECONDS, points, clients: this.callers.clients, events: this.events.events };
+    const { points, present } = this.history;
+    return { everySeconds: EVERY_SECONDS, points, present, clients: this.callers.clients, events: this.events.events };
   }
 }

@@ -57,11 +57,14 @@ describe('the last hour', () => {
     activity.emit('bankCallEnded', { ...call, target: 'token', status: null, ms: 250, code: 'bank-timeout' });
     status.ageMs = 12_900;
     clock.advance(10_000);
+    const present = history.present;
+    expect(history.points).toEqual([]);
     history.endPoint();
     clock.advance(10_000);
     status.ageMs = null;
     history.endPoint();
     const [first, second] = history.points;
+    expect(first).toEqual(present);
     expect(first).toMatchObject({ requests: 104, current: 100, stale: 1, errors: 1, bankCalls: 2, bankFailures: 1 });
     expect(first).toMatchObject({ snapshotAgeSeconds: 12, failuresByOwner: { bank: 1 } });
     expectWithin8Percent(first?.p50Ms, 48);

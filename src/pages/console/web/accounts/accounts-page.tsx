@@ -29,7 +29,8 @@ export function AccountsPage({ first, root }: Props) {
   const { health, problem } = live;
   // an invalid search is no failure
   const isRejected = listed.problem?.status === 400;
-  const isFailing = problem !== null || (listed.problem !== null && !isRejected) || listed.snapshot?.stale === true;
+  const isRefused = listed.problem !== null && !isRejected;
+  const isFailing = problem !== null || isRefused || listed.snapshot?.stale === true;
   // the rows of the view before this one have no watch
   const isPast = useExpired(listed.snapshot?.expiresAt, isFailing);
   const listing: Listing = isPast ? { ...listed, data: null } : listed;
@@ -59,7 +60,13 @@ export function AccountsPage({ first, root }: Props) {
 
   return (
     <>
-      <Notice live={live} snapshot={isFailing ? listing.snapshot : null} expired={expired} problems={problems ?? []} />
+      <Notice
+        live={live}
+        snapshot={isFailing ? listing.snapshot : null}
+        expired={expired}
+        failing={isRefused}
+        problems={problems ?? []}
+      />
       <div class="shown stack">
         <Totals
           answer={expired || totalsExpired ? { ...totals, data: null } : totals}
@@ -93,6 +100,8 @@ interface NoticeProps {
   /** Of the balances that cannot be renewed; null while they can. */
   readonly snapshot: Listing['snapshot'];
   readonly expired: boolean;
+  /** There is no answer to the present view. */
+  readonly failing: boolean;
   readonly problems: readonly ProblemEntry[];
 }
 
@@ -106,13 +115,14 @@ function Notice(props: NoticeProps) {
   );
 }
 
-function toNotice({ live: { health, problem, goneSince }, snapshot, expired, problems }: NoticeProps): string {
+function toNotice({ live, snapshot, expired, failing, problems }: NoticeProps): string {
+  const { health, problem, goneSince } = live;
   const now = serverNow();
   const gone = problem ? `The gateway has not answered since ${toMoment(goneSince ?? now, now)}. ` : '';
-  if (snapshot === null) return gone;
-  const end = toMoment(snapshot.expiresAt, now);
   // the sentence of Status
   const why = !problem && health ? `${toIncident(health, now, problems)?.headline ?? ''} ` : gone;
+  if (snapshot === null) return failing ? why : gone;
+  const end = toMoment(snapshot.expiresAt, now);
   if (expired) return `${why}The balances expired at ${end} and are no longer shown.`;
   return `${gone}These are the balances of ${toMoment(snapshot.asOf, now)}. They are shown until ${end}.`;
 }

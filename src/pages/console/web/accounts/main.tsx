@@ -3,7 +3,6 @@ import { client } from './client.js';
 import { askHealth } from '../shared/use-health.js';
 import { AccountsPage } from './accounts-page.js';
 import { readView, toListQuery } from './view.js';
-// later styles win: print is last
 import '../styles/palette.css';
 import '../styles/header.css';
 import '../styles/base.css';

@@ -32,6 +32,9 @@ export const readHealth = (signal?: AbortSignal): Promise<Health> => call('/heal
 /** The last hour. @throws GatewayProblem */
 export const readRecent = (): Promise<Recent> => call('/health/recent', {}, HEALTH_DEADLINE_MS);
 
+/** The points of the last hour to the moment of the answer, which is that of its callers. */
+export const toPoints = (recent: Recent | null): Recent['points'] => (recent ? [...recent.points, recent.present] : []);
+
 /** The explanation of each error. @throws GatewayProblem */
 export const readProblems = (signal: AbortSignal): Promise<ProblemEntry[]> => call('/problems', { signal });
 

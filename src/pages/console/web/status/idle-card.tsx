@@ -29,7 +29,7 @@ export function IdleCard({ text, health, troubles, problems, now, ask }: Props) 
   };
   return (
     <section class="card idle" aria-labelledby="headline">
-      <div class="idle-head">
+      <div class="card-head">
         <div>
           <h1 id="headline">{text.headline}</h1>
           <p class="lead">

@@ -1,4 +1,4 @@
-import type { ProblemEntry, Recent } from '../shared/gateway.js';
+import { toPoints, type ProblemEntry, type Recent } from '../shared/gateway.js';
 import type { Health } from '../shared/health.js';
 import { toDuration, toMinute, toMoment } from '../shared/time.js';
 import { findFailure, toTroubles } from './cause.js';
@@ -89,11 +89,14 @@ function toSince({ details }: Health, triedAt: string | null, now: number): stri
 
 /** How many calls there were before, and when they ended. */
 function toNormal(recent: Recent | null, silentMs: number | null, now: number): string {
-  const counts = toMinutes(recent?.points ?? [], now)
+  const counts = toMinutes(toPoints(recent), now)
     .map(({ requests }) => requests)
     .filter((count) => count > 0);
   if (counts.length === 0 || silentMs === null) return 'There were no calls in the last hour.';
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   const range = least === most ? String(most) : `${least} to ${most}`;
-  return `Before ${toMinute(now - silentMs)} there were ${range} ${most === 1 ? 'call' : 'calls'} a minute.`;
+  const before = `Before ${toMinute(now - silentMs)} there were ${range} ${most === 1 ? 'call' : 'calls'} a minute.`;
+  const ends = (recent?.clients ?? []).map(({ lastAt }) => Date.parse(lastAt));
+  const isSudden = ends.length > 1 && Math.max(...ends) - Math.min(...ends) < SILENT_MS;
+  return isSudden ? `${before} All ${ends.length} apps stopped within the same minute.` : before;
 }

@@ -26,7 +26,7 @@ export function IncidentCard({ incident, health, apps, now }: Props) {
   const timer = toTimer(incident, now);
   return (
     <section class={`card incident incident-${level}`} aria-labelledby="headline">
-      <div class="incident-head">
+      <div class="card-head">
         <div class="sentence">
           <h1 id="headline">{headline}</h1>
           <CauseLine incident={incident} health={health} now={now} />

@@ -1,4 +1,4 @@
-import type { Recent } from '../shared/gateway.js';
+import { toPoints, type Recent } from '../shared/gateway.js';
 import { toMinute } from '../shared/time.js';
 import { toRefused } from './apps.js';
 import { toGrouped, toMinutes, toSummary, type Minute } from './minutes.js';
@@ -16,7 +16,7 @@ interface Props {
 
 /** The last hour: a bar for each minute, whose height is its calls. */
 export function LastHour({ recent, now }: Props) {
-  const points = recent?.points ?? [];
+  const points = toPoints(recent);
   const minutes = toMinutes(points, now);
   const most = Math.max(...minutes.map(({ requests }) => requests));
   const summary = toSummary(points);
@@ -41,11 +41,12 @@ export function LastHour({ recent, now }: Props) {
       <p class="quiet row between scale">
         <span>{toMinute(minutes[0]?.at ?? now)}</span>
         <span class="legend">
-          height: calls a minute{most > 0 && ` (max ${toGrouped(most)})`}
+          <span>height: calls a minute{most > 0 && ` (max ${toGrouped(most)})`}</span>
           <Key name="current" word="current" />
           <Key name="stale" word="copy" />
           <Key name="errors" word="failed" />
           {hasRefused && <Key name="refused" word="refused (4xx)" />}
+          {minutes.some(({ requests }) => requests === 0) && <Key name="none" word="no calls" />}
         </span>
         <span>{toMinute(now)}</span>
       </p>
@@ -75,7 +76,7 @@ function Bar({ minute, most, x }: { readonly minute: Minute; readonly most: numb
   return (
     <g>
       <title>{toWords(minute)}</title>
-      {requests === 0 ? <rect class="got-none" {...place} y={HEIGHT - 2} height="2" /> : rects}
+      {requests === 0 ? <path class="got-none" d={`M${place.x} ${HEIGHT - 1}h${place.width}`} /> : rects}
     </g>
   );
 }

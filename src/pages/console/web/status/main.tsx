@@ -7,6 +7,7 @@ import '../styles/header.css';
 import '../styles/base.css';
 import '../styles/sandbox.css';
 import '../styles/status.css';
+import '../styles/print.css';
 
 const root = document.getElementById('main');
 if (root) {

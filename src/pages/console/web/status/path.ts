@@ -1,4 +1,4 @@
-import type { Recent } from '../shared/gateway.js';
+import { toPoints, type Recent } from '../shared/gateway.js';
 import type { Health, Status } from '../shared/health.js';
 import type { Level } from '../shared/level.js';
 import { toDuration, toMinuteMoment, toMoment } from '../shared/time.js';
@@ -100,7 +100,7 @@ function toFailure({ code }: Part, cause: Cause | null, value: string, now: numb
 
 /** How long the bank last took, and when. */
 function toListValue({ details: { bank } }: Health, recent: Recent | null, now: number): string {
-  const point = recent?.points.findLast(({ bankP50Ms }) => bankP50Ms !== null);
+  const point = toPoints(recent).findLast(({ bankP50Ms }) => bankP50Ms !== null);
   const took = point ? `${Math.round(point.bankP50Ms ?? 0)} ms` : 'answers';
   return bank.lastSuccessAt === null ? took : `${took}, ${toMoment(bank.lastSuccessAt, now)}`;
 }

@@ -1,24 +1,22 @@
-interface Props {
-  readonly current: number;
-  readonly stale: number;
-  readonly errors: number;
-}
+import type { RecentClient } from '../shared/gateway.js';
+import { toRefused } from './apps.js';
 
 const WIDTH = 90;
 /** Minimum size of a share, so that one failed call among many is visible. */
 const LEAST = 3;
 
-/** What calls got, as a bar in the shares of current, copy and failed. */
-export function Shares({ current, stale, errors }: Props) {
-  const all = current + stale + errors;
-  if (all === 0) return <svg class="shares none" width={WIDTH} height="8" aria-hidden="true" />;
+/** What the calls of an app got in the last minute, as a bar in their shares. */
+export function Shares({ client }: { readonly client: RecentClient }) {
+  const { current, stale, errors, callsPerMinute } = client;
   let x = 0;
-  const rects = Object.entries({ current, stale, errors }).map(([name, count]) => {
-    const width = count === 0 ? 0 : Math.max(LEAST, (count / all) * WIDTH);
-    const from = Math.min(x, WIDTH - width);
-    x += width;
-    return width > 0 && <rect key={name} class={`got-${name}`} x={from} width={width} height="8" />;
-  });
+  const rects = Object.entries({ current, stale, refused: toRefused(client, callsPerMinute), errors }).map(
+    ([name, count]) => {
+      const width = count === 0 ? 0 : Math.max(LEAST, (count / callsPerMinute) * WIDTH);
+      const from = Math.min(x, WIDTH - width);
+      x += width;
+      return width > 0 && <rect key={name} class={`got-${name}`} x={from} width={width} height="8" />;
+    },
+  );
   return (
     <svg class="shares" width={WIDTH} height="8" aria-hidden="true">
       {rects}

@@ -16,7 +16,7 @@ interface Props {
 export function WellCard({ health, apps, now }: Props) {
   const { accounts, expiresAt } = health.details.snapshot;
   return (
-    <section class="card well between row" aria-labelledby="headline">
+    <section class="card well card-head" aria-labelledby="headline">
       <div>
         <h1 id="headline">{toWellText(health, apps, now)}</h1>
         <p class="lead">

@@ -26,9 +26,13 @@ export function YourApps({ clients, isIdle, now }: Props) {
             <thead>
               <tr>
                 <th scope="col">App</th>
-                <th scope="col">Calls</th>
-                <th scope="col">Slowest</th>
-                <th scope="col">Got</th>
+                {!isIdle && (
+                  <>
+                    <th scope="col">Calls</th>
+                    <th scope="col">Slowest</th>
+                    <th scope="col">Got</th>
+                  </>
+                )}
                 <th scope="col">Last call</th>
               </tr>
             </thead>
@@ -36,11 +40,15 @@ export function YourApps({ clients, isIdle, now }: Props) {
               {toRows(clients).map((client) => (
                 <tr key={client.name}>
                   <th scope="row">{toAppName(client.name)}</th>
-                  <td>{client.callsPerMinute || '–'}</td>
-                  <td>{client.p99Ms === null ? '–' : `${Math.ceil(client.p99Ms)} ms`}</td>
-                  <td>
-                    {client.callsPerMinute > 0 ? <Shares {...client} /> : '–'} {toGot(client)}
-                  </td>
+                  {!isIdle && (
+                    <>
+                      <td>{client.callsPerMinute || '–'}</td>
+                      <td>{client.p99Ms === null ? '–' : `${Math.ceil(client.p99Ms)} ms`}</td>
+                      <td>
+                        {client.callsPerMinute > 0 ? <Shares client={client} /> : '–'} {toGot(client)}
+                      </td>
+                    </>
+                  )}
                   <td>
                     {toMoment(client.lastAt, now)}
                     {client.callsPerMinute === 0 && (
