@@ -6,16 +6,18 @@ import { readQuery } from '../representation/read-query.js';
 import { refTo } from '../representation/schemas.js';
 import { ANSWER_SCHEMAS } from '../list/answer-schemas.js';
 import { CSV_COLUMNS } from '../list/csv.js';
-import { listQuerySchema, MEDIA_TYPES, noQuerySchema, toListFormat } from './list-query.js';
+import { filtersSchema, listQuerySchema, MEDIA_TYPES, noQuerySchema, toListFormat } from './list-query.js';
 import { Responder } from './responder.js';
+
+type Sent = void | Promise<void>;
 
 /** The accounts as internal web apps see them, from one complete snapshot. */
 @ApiTags('accounts')
-@Controller('api/v1/accounts')
+@Controller('api/v1')
 export class AccountsController {
   constructor(private readonly responder: Responder) {}
 
-  @Get()
+  @Get('accounts')
   @ApiOperation({
     operationId: 'listAccounts',
     summary: 'List accounts',
@@ -34,7 +36,7 @@ export class AccountsController {
     @Query({ schema: listQuerySchema }) _query: unknown,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ): void | Promise<void> {
+  ): Sent {
     const query = readQuery(request, listQuerySchema);
     const format = query.format ?? toListFormat(request.headers.accept);
     return format === 'json'
@@ -42,7 +44,7 @@ export class AccountsController {
       : this.responder.sendExport(request, reply, query[format]);
   }
 
-  @Get(':accountId')
+  @Get('accounts/:accountId')
   @ApiParam({
     name: 'accountId',
     description: 'the `id` of an account',
@@ -63,9 +65,30 @@ export class AccountsController {
     @Query({ schema: noQuerySchema }) _query: unknown,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ): void | Promise<void> {
+  ): Sent {
     readQuery(request, noQuerySchema);
     assertAcceptsJson(request.headers.accept);
     return this.responder.sendJson(request, reply, { kind: 'account', id: accountId });
+  }
+
+  @Get('balances')
+  @ApiOperation({
+    operationId: 'getBalances',
+    summary: 'Get totals by currency',
+    description:
+      'The CurrentBalance entries of the accounts that match, added exactly by their own currency; never a sum across currencies.',
+  })
+  @ApiOkResponse({
+    description: 'the totals, ordered by currency',
+    content: { [MEDIA_TYPES.json]: { schema: refTo(ANSWER_SCHEMAS.totals) } },
+  })
+  totals(
+    @Query({ schema: filtersSchema }) _query: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Sent {
+    const filters = readQuery(request, filtersSchema);
+    assertAcceptsJson(request.headers.accept);
+    return this.responder.sendJson(request, reply, { kind: 'totals', filters });
   }
 }

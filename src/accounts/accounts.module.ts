@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CacheModule } from '../cache/cache.module.js';
 import { AccountsController } from './accounts.controller.js';
-import { BalancesController } from './balances.controller.js';
 import { Downloads } from './downloads.js';
 import { EncodedResponses } from './encoded-responses.js';
 import { Responder } from './responder.js';
@@ -9,7 +8,7 @@ import { Responder } from './responder.js';
 /** The API for internal web apps, answered from the snapshot. */
 @Module({
   imports: [CacheModule],
-  controllers: [AccountsController, BalancesController],
+  controllers: [AccountsController],
   providers: [Downloads, EncodedResponses, Responder],
 })
 export class AccountsModule {}

@@ -17,8 +17,8 @@ const RETRY_AFTER_MS = 5000;
 export class Downloads {
   /** The snapshot of each running download. */
   readonly #running: Snapshot[] = [];
-  /** Callers who wait for a slot, in order. */
-  readonly #waiting = new Set<() => void>();
+  /** Resolves when the next download has ended. */
+  #ended = Promise.withResolvers<void>();
 
   /**
    * Waits for a slot, which is taken until the stream is closed. Aborting `caller`, as one who leaves does, destroys the stream.
@@ -33,7 +33,7 @@ export class Downloads {
     waitMs: number,
   ): Promise<Readable> {
     const deadline = performance.now() + waitMs;
-    await this.#takeSlot(snapshot, caller, waitMs);
+    await this.#takeSlot(snapshot, caller, deadline);
     const end = new AbortController();
     let pieces: AsyncIterator<Uint8Array> | undefined;
     const close = () => {
@@ -56,41 +56,24 @@ export class Downloads {
     }
   }
 
-  async #takeSlot(snapshot: Snapshot, caller: AbortSignal, waitMs: number): Promise<void> {
-    const deadline = performance.now() + waitMs;
-    try {
-      caller.throwIfAborted();
-      while (this.#running.length >= LIMITS.downloads)
-        await this.#nextSlot(caller, Math.ceil(deadline - performance.now()));
-      const others = new Set(this.#running);
-      if (others.size >= LIMITS.snapshots && !others.has(snapshot)) {
-        throw overloaded(`Downloads of ${LIMITS.snapshots} other snapshots are already running.`);
-      }
-      this.#running.push(snapshot);
-    } finally {
-      // a slot that this caller does not take, or one more
-      if (this.#running.length < LIMITS.downloads) this.#wakeNext();
+  /** Callers who wait are woken in their order. @throws GatewayError overloaded; the reason of `caller` */
+  async #takeSlot(snapshot: Snapshot, caller: AbortSignal, deadline: number): Promise<void> {
+    caller.throwIfAborted();
+    while (this.#running.length >= LIMITS.downloads) {
+      const ended = await within(orAborted(this.#ended.promise, caller), Math.ceil(deadline - performance.now()));
+      if (ended === TIMED_OUT) throw overloaded(`${LIMITS.downloads} downloads are already running.`);
     }
-  }
-
-  /** Waits until a slot may be free. @throws GatewayError overloaded; the reason of `caller` */
-  async #nextSlot(caller: AbortSignal, waitMs: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.add(resolve);
-    const slot = await within(orAborted(promise, caller), waitMs).finally(() => this.#waiting.delete(resolve));
-    if (slot === TIMED_OUT) throw overloaded(`${LIMITS.downloads} downloads are already running.`);
+    const others = new Set(this.#running);
+    if (others.size >= LIMITS.snapshots && !others.has(snapshot)) {
+      throw overloaded(`Downloads of ${LIMITS.snapshots} other snapshots are already running.`);
+    }
+    this.#running.push(snapshot);
   }
 
   #releaseSlot(snapshot: Snapshot): void {
     this.#running.splice(this.#running.indexOf(snapshot), 1);
-    this.#wakeNext();
-  }
-
-  #wakeNext(): void {
-    const [next] = this.#waiting;
-    if (!next) return;
-    this.#waiting.delete(next);
-    next();
+    this.#ended.resolve();
+    this.#ended = Promise.withResolvers();
   }
 }
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { FakeClock } from '../../test/support/fake-clock.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import { account, LocalList, snapshotOf } from '../../test/support/sample-snapshots.js';
 import type { Settings } from '../config/settings.js';
@@ -29,7 +29,8 @@ function begin(snapshots: Snapshot[], deadlineMs = 15_000) {
     REQUEST_DEADLINE_MS: deadlineMs,
   } as Settings;
   const cache = { get } as unknown as SnapshotCache;
-  const responder = new Responder(cache, new EncodedResponses(settings), new Downloads(), settings);
+  const clock = new FakeClock();
+  const responder = new Responder(cache, new EncodedResponses(settings), new Downloads(), settings, clock);
   const sent: Sent[] = [];
   const reply = {
     headers: (headers: Record<string, string>) => ({ send: (body: Sent['body']) => sent.push({ headers, body }) }),
@@ -44,20 +45,20 @@ function begin(snapshots: Snapshot[], deadlineMs = 15_000) {
     await responder.sendExport(...to({ 'accept-encoding': 'gzip' }), NDJSON);
     return sent.at(-1) as { readonly headers: Record<string, string>; readonly body: Readable };
   };
-  return { send, download, sent };
+  return { clock, send, download, sent };
 }
 
 describe('a response', () => {
   it('has an Age that includes the time to build it, and a max-age that ends with the maximum age of the snapshot', async () => {
-    const list = new LocalList([]);
     const slow = async (...args: Parameters<LocalList['answer']>) => {
-      await delay(1100);
+      clock.advance(1100);
       return new LocalList([]).answer(...args);
     };
-    const { send, sent } = begin([{ ...snapshotOf([]), list: Object.assign(list, { answer: slow }) }]);
+    const askedAt = new FakeClock().now();
+    const list = Object.assign(new LocalList([]), { answer: slow });
+    const { clock, send, sent } = begin([{ ...snapshotOf([]), askedAt, list }]);
     await send();
-    expect(Number(sent[0]?.headers['age'])).toBeGreaterThanOrEqual(1);
-    expect(sent[0]?.headers['cache-control']).toMatch(/^private, max-age=[0-3]$/);
+    expect(sent[0]?.headers).toMatchObject({ age: '1', 'cache-control': 'private, max-age=3' });
   });
 
   it('uses the present list if its own was replaced and ended meanwhile', async () => {

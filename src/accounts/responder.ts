@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { toAgeMs } from '../cache/cached-snapshot.js';
 import { readCacheDirectives, toFreshMs } from '../cache/freshness.js';
 import { SnapshotCache, type ServedSnapshot } from '../cache/snapshot-cache.js';
 import { Settings } from '../config/settings.js';
@@ -9,6 +10,7 @@ import type { Export, Query } from '../list/queries.js';
 import { compressStream, toEncoding } from '../representation/negotiation.js';
 import { ListEnded } from '../snapshot/list-thread.js';
 import '../telemetry/request-fields.js';
+import { Clock } from '../time/clock.js';
 import { matchesTag, toCacheHeaders, toExportTag } from './cache-headers.js';
 import { Downloads } from './downloads.js';
 import { EncodedResponses, toFacts, type EncodedResponse } from './encoded-responses.js';
@@ -20,6 +22,8 @@ const MIN_ANSWER_MS = 300;
 /** Long documents that are compressed at once; further ones are sent uncompressed. */
 const MAX_COMPRESSED_STREAMS = 2;
 
+type Sent = void | Promise<void>;
+
 /** A response that was found or can be built, with its own headers. */
 interface Document {
   readonly headers: Readonly<Record<string, string>> & { readonly etag: string };
@@ -30,7 +34,6 @@ interface Document {
 /** Gets the snapshot that a request asks for, and sends responses built from one, with the headers that show its age. */
 @Injectable()
 export class Responder {
-  readonly #freshMs: number;
   #compressedStreams = 0;
 
   constructor(
@@ -38,35 +41,26 @@ export class Responder {
     private readonly responses: EncodedResponses,
     private readonly downloads: Downloads,
     private readonly settings: Settings,
-  ) {
-    this.#freshMs = toFreshMs(settings);
-  }
+    private readonly clock: Clock,
+  ) {}
 
   /**
    * Sends the answer as JSON: at once if it is in memory.
    * @throws GatewayError as `SnapshotCache.get`; account-not-found; overloaded
    */
-  sendJson(request: FastifyRequest, reply: FastifyReply, query: Query): void | Promise<void> {
+  sendJson(request: FastifyRequest, reply: FastifyReply, query: Query): Sent {
     const encoding = toEncoding(request.headers['accept-encoding']);
-    let deadline: AbortSignal | undefined;
     const toSignal = () => {
-      deadline = AbortSignal.timeout(Math.max(MIN_ANSWER_MS, this.#leftMs(request)));
+      const deadline = AbortSignal.timeout(Math.max(MIN_ANSWER_MS, this.#leftMs(request)));
       return AbortSignal.any([request.signal, deadline]);
     };
     return this.#withSnapshot(request, (served) => {
-      const from = performance.now();
       const send = (response: EncodedResponse | null) => {
-        const aged = { ...served, ageMs: served.ageMs + performance.now() - from };
-        if (response === null) throw this.#accountNotFound(aged);
-        return this.#reply(request, reply, aged, toDocument(response, query));
+        if (response === null) throw this.#accountNotFound(served);
+        return this.#reply(request, reply, served, toDocument(response, query));
       };
       const response = this.responses.get(served, query, encoding, toSignal);
-      if (!(response instanceof Promise)) return send(response);
-      return response.then(send).catch((error: unknown) => {
-        if (!deadline?.aborted || error !== deadline.reason) throw error;
-        const detail = `The answer was not ready within ${this.settings.REQUEST_DEADLINE_MS} ms (REQUEST_DEADLINE_MS).`;
-        throw new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS });
-      });
+      return response instanceof Promise ? response.then(send) : send(response);
     });
   }
 
@@ -74,7 +68,7 @@ export class Responder {
    * Sends every match as a file.
    * @throws GatewayError as `SnapshotCache.get`; overloaded
    */
-  sendExport(request: FastifyRequest, reply: FastifyReply, asked: Export): void | Promise<void> {
+  sendExport(request: FastifyRequest, reply: FastifyReply, asked: Export): Sent {
     return this.#withSnapshot(request, (served) => {
       const headers = {
         etag: toExportTag(served, JSON.stringify(asked)),
@@ -86,7 +80,7 @@ export class Responder {
   }
 
   /** Uses the snapshot for this request; once more with the one cached then, if its list was replaced and ended meanwhile. */
-  #withSnapshot(request: FastifyRequest, use: (served: ServedSnapshot) => void | Promise<void>): void | Promise<void> {
+  #withSnapshot(request: FastifyRequest, use: (served: ServedSnapshot) => Sent): Sent {
     const wanted = readCacheDirectives(request.headers['cache-control']);
     const useServed = (served: ServedSnapshot) => {
       request.logFields.cache = served.stale ? 'stale' : served.cache;
@@ -102,33 +96,34 @@ export class Responder {
         throw error;
       })
       .catch((error: unknown) => {
-        throw request.signal.aborted ? new GatewayError('request-timeout', 'The caller has left.') : error;
+        throw this.#toFailure(error, request);
       });
   }
 
+  /** The reason of a signal as a problem: of the caller's, or of the deadline of `sendJson`. */
+  #toFailure(error: unknown, { signal }: FastifyRequest): unknown {
+    if (signal.aborted) return new GatewayError('request-timeout', 'The caller has left.');
+    if (!(error instanceof DOMException && error.name === 'TimeoutError')) return error;
+    const detail = `The answer was not ready within ${this.settings.REQUEST_DEADLINE_MS} ms (REQUEST_DEADLINE_MS).`;
+    return new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS });
+  }
+
   /** The one place that sends: 304 for a caller who has it, else the body, if it is long in pieces. */
-  #reply(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    served: ServedSnapshot,
-    { headers, body }: Document,
-  ): void | Promise<void> {
-    const cacheHeaders = toCacheHeaders(served, this.#freshMs);
+  #reply(request: FastifyRequest, reply: FastifyReply, served: ServedSnapshot, document: Document): Sent {
+    const { headers, body } = document;
     if (matchesTag(request.headers['if-none-match'], headers.etag)) {
-      reply.code(304).headers({ ...cacheHeaders, etag: headers.etag });
+      reply.code(304).headers({ ...this.#cacheHeaders(served), etag: headers.etag });
       // with nothing at all, Fastify gives HEAD a length of 0, which is not that of the answer to GET (RFC 9110 §8.6)
       reply.send(request.method === 'HEAD' ? Readable.from([]) : undefined);
       return undefined;
     }
     if (Buffer.isBuffer(body)) {
-      reply.headers({ ...cacheHeaders, ...headers }).send(body);
+      reply.headers({ ...this.#cacheHeaders(served), ...headers }).send(body);
       return undefined;
     }
-    const from = performance.now();
-    return this.#open(request, served, body).then((stream) => {
-      const aged = { ...served, ageMs: served.ageMs + performance.now() - from };
-      this.#sendStream(request, reply, { ...toCacheHeaders(aged, this.#freshMs), ...headers }, stream);
-    });
+    return this.#open(request, served, body).then((stream) =>
+      this.#sendStream(request, reply, { ...this.#cacheHeaders(served), ...headers }, stream),
+    );
   }
 
   /** A long document in pieces, within the request's deadline; nothing for HEAD. */
@@ -157,9 +152,15 @@ export class Responder {
     return Math.max(0, Math.ceil(this.settings.REQUEST_DEADLINE_MS - (performance.now() - logFields.startedAt)));
   }
 
+  /** The headers that show the age of a response that is sent now. */
+  #cacheHeaders(served: ServedSnapshot): Record<string, string> {
+    const ageMs = toAgeMs(this.clock, served.snapshot);
+    return toCacheHeaders({ ...served, ageMs }, toFreshMs(this.settings));
+  }
+
   #accountNotFound(served: ServedSnapshot): GatewayError {
     return new GatewayError('account-not-found', 'The current snapshot has no account with this id.', {
-      headers: { ...toCacheHeaders(served, this.#freshMs), 'cache-control': 'no-store' },
+      headers: { ...this.#cacheHeaders(served), 'cache-control': 'no-store' },
     });
   }
 }
