@@ -209,8 +209,8 @@ export const PROBLEMS = {
     title: "The bank's server is not trusted",
     when: "The server's certificate has expired, is for another name, or is from no trusted CA. Or there is no common TLS version or cipher.",
     steps: [
-      "Find out which certificate the bank's server shows. [The doctor](troubleshooting.md#the-doctor) prints it, and the reason.",
-      'If the bank uses a private CA, compare the issuer with `BANK_CA_FILE`. After a change of the setting, [restart](troubleshooting.md#commands).',
+      "Compare the issuer of the bank's server certificate with BANK_CA_FILE. [The doctor](troubleshooting.md#the-doctor) prints the issuer, and why it is not trusted.",
+      'If the bank uses a private CA, set `BANK_CA_FILE` to its certificate, and [restart](troubleshooting.md#commands).',
       'If the issuer is your own company, a proxy intercepts TLS. Ask the network team to exempt the host of the bank.',
       'Check `BANK_BASE_URL`, `BANK_AUTH_URL` and the clock of this machine (`date -u`).',
       'If the certificate has expired, or there is no common TLS version, report it to the bank.',
