@@ -72,23 +72,14 @@ export const secret = (kind: z.ZodType<string, string>) =>
 
 /** A list with commas, each item checked by `isGood`. In a message, what is before an @ may be a password. */
 const listOf = (isGood: (item: string) => boolean, expected: string) =>
-  z
-    .string()
-    .transform((text) =>
-      text
-        .split(',')
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-    )
-    .pipe(
-      z
-        .array(
-          z.string().refine(isGood, {
-            error: ({ input }) => `contains "${String(input).replace(/^.*@/s, '…@')}", which is not ${expected}`,
-          }),
-        )
-        .min(1, 'must have at least one entry'),
-    );
+  z.string().transform((text, context) => {
+    const parts = text.split(',').map((part) => part.trim());
+    const items = parts.filter((part) => part !== '');
+    const bad = items.find((item) => !isGood(item));
+    if (bad !== undefined) context.addIssue(`contains "${bad.replace(/^.*@/s, '…@')}", which is not ${expected}`);
+    if (items.length === 0) context.addIssue('must have at least one entry');
+    return items;
+  });
 
 export const cidrs = listOf((text) => toCidr(text) !== null, 'an address or CIDR').describe('addresses and CIDRs');
 
@@ -130,18 +121,19 @@ export const listenHost = z
   .describe('address or host name');
 
 /** An address with one of these schemes. Its user and password are decodable. */
-function address(...schemes: readonly string[]) {
-  const expected = `must be an address that begins with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`;
-  const badCredentials =
-    'is not an address; percent-encode user and password: @ as %40, / as %2F, # as %23, ? as %3F, % as %25';
-  return z
-    .string()
-    .trim()
-    .refine(URL.canParse, { error: ({ input }) => (String(input).includes('@') ? badCredentials : expected) })
-    .transform((text) => new URL(text))
-    .refine((url) => url.hostname !== '' && schemes.includes(url.protocol), { error: expected, abort: true })
-    .refine(hasGoodCredentials, badCredentials);
-}
+const address = (...schemes: readonly string[]) =>
+  z.string().transform((text, context) => {
+    const url = URL.parse(text.trim());
+    const isExpected = url !== null && url.hostname !== '' && schemes.includes(url.protocol);
+    if (isExpected && hasGoodCredentials(url)) return url;
+    const isBadPassword = isExpected || (url === null && text.includes('@'));
+    context.addIssue(
+      isBadPassword
+        ? 'is not an address; percent-encode user and password: @ as %40, / as %2F, # as %23, ? as %3F, % as %25'
+        : `must be an address that begins with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`,
+    );
+    return z.NEVER;
+  });
 
 /** True if user and password can be decoded, and no @ is behind the host: the / or # of a password would have ended them. */
 function hasGoodCredentials({ username, password, pathname, search, hash }: URL): boolean {
@@ -153,20 +145,18 @@ function hasGoodCredentials({ username, password, pathname, search, hash }: URL)
   }
 }
 
+const httpsUrl = address('https:').refine((url) => !url.username && !url.password, 'must not contain credentials');
+
 /** Without trailing slash. */
-export const httpsAddress = address('https:')
-  .refine((url) => !url.username && !url.password, {
-    error: 'must not contain credentials; use BANK_USERNAME and BANK_PASSWORD',
-  })
+export const httpsAddress = httpsUrl
   .refine((url) => !/[?#]/.test(url.href), 'must not have a query or fragment')
   .transform((url) => `${url.origin}${url.pathname.replace(/\/+$/, '')}`)
   .describe('https://; no credentials, query or fragment');
 
 /** The address of a page that is only shown. */
-export const httpsPage = address('https:')
-  .refine((url) => !url.username && !url.password, 'must not contain credentials')
+export const httpsPage = httpsUrl
   .transform((url) => url.href)
-  .pipe(z.string().max(300, 'must have at most 300 characters'))
+  .refine((href) => href.length <= 300, 'must have at most 300 characters')
   .describe('https://');
 
 /** `direct` (null), or the address of a CONNECT proxy; a bare host:port means http://, as with HTTPS_PROXY elsewhere. */
