@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { hasPrlimit, pathOf } from '../../test/support/tools.js';
 import { forgetSecrets, loadSettings } from './load-settings.js';
 
 const FILE = `BANK_BASE_URL=https://from-file.bank.example
@@ -84,6 +85,20 @@ describe('settings in .env', () => {
       }),
     );
   });
+});
+
+(hasPrlimit() ? it : it.skip)('a limit below 256 open files is a warning', () => {
+  const { userLimits } = process.report.getReport() as { userLimits?: { open_files: { soft: number | string } } };
+  const warningsAt = (soft: number | string | undefined) => {
+    spawnSync(pathOf('prlimit'), ['--pid', String(process.pid), `--nofile=${soft}:`]);
+    return loadSettings(process.env, { sandbox: true }).warnings;
+  };
+  try {
+    expect(warningsAt(255)).toEqual([expect.stringContaining('only 255 files (RLIMIT_NOFILE)')]);
+    expect(warningsAt(256)).toEqual([]);
+  } finally {
+    warningsAt(userLimits?.open_files.soft);
+  }
 });
 
 it('secrets are removed from the environment, and nothing else is', () => {

@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { VERSION } from '../../src/config/version.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { get } from '../support/call.js';
@@ -118,13 +117,5 @@ describe('errors', () => {
     });
     expect([code, variables]).toEqual([2, ['NODE_ENV']]);
     expect(stderr).toContain(word);
-  });
-
-  it('--version prints the version', async () => {
-    expect(await run({ args: ['--version'] })).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(new RegExp(`^${VERSION}( \\([0-9a-f]{12}\\))?\\n$`)),
-      stderr: '',
-    });
   });
 });
