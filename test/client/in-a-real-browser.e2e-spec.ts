@@ -112,19 +112,36 @@ suite('in a real browser', () => {
       expect(errors).toEqual([]);
     });
 
-    it('polls with one preflight, and each 304 is read to its end', async () => {
-      const { page } = await open(listed, { SNAPSHOT_FRESH_MS: '0' });
+    it('makes one poll per period in ten minutes, with one preflight, which is good for as long; no poll is canceled', async () => {
+      // `max-age` is 9 whatever the age of the snapshot, and a poll comes a second after that
+      const { page } = await open(listed, { SNAPSHOT_FRESH_MS: '9500' });
       const network = await page.context().newCDPSession(page);
       await network.send('Network.enable');
       const statuses: number[] = [];
       const failed: string[] = [];
-      network.on('Network.responseReceived', ({ response: { status } }) => statuses.push(status));
+      const goodFor: (string | undefined)[] = [];
+      network.on('Network.responseReceived', ({ response: { status, headers } }) => {
+        statuses.push(status);
+        if (status === 204) goodFor.push(headers['access-control-max-age'] ?? headers['Access-Control-Max-Age']);
+      });
       network.on('Network.loadingFailed', ({ errorText }) => failed.push(errorText));
+      await page.clock.install();
       await page.evaluate(WATCH);
-      await page.waitForFunction('polls === 4');
-      expect(statuses.filter((status) => status !== 204)).toEqual([200, 304, 304, 304]);
+      const polled = (count: number) => until(async () => (await page.evaluate('polls')) === count);
+      await polled(1);
+      const [minutes, periodMs] = [10, 10_000];
+      const polls = 1 + (minutes * 60_000) / periodMs;
+      for (let count = 2; count <= polls; count += 1) {
+        await page.clock.runFor(periodMs - 1000);
+        expect(await page.evaluate('polls')).toBe(count - 1);
+        await page.clock.runFor(1000);
+        await polled(count);
+      }
+      expect(statuses.filter((status) => status !== 204)).toEqual([200, ...Array<number>(polls - 1).fill(304)]);
       expect(failed).toEqual([]);
       expect(preflights()).toBe(1);
+      expect(goodFor).toEqual([String(minutes * 60)]);
+      expect(calls().filter(({ clientName }) => clientName === 'page')).toHaveLength(polls);
     });
 
     it('watches: pauses in a hidden tab, and polls at once when visible or online again', async () => {
