@@ -32,13 +32,12 @@ export class IdentityHolder implements OnApplicationShutdown {
   /** Reads the first identity. @throws CertificateUnreadable, FileUnusable */
   static async start(parts: IdentityParts): Promise<IdentityHolder> {
     const { settings, clock } = parts;
-    const now = () => new Date(clock.now().wall);
     // they are called once the holder is there
     const files: RenewedFiles<IdentityMaterial> = new RenewedFiles<IdentityMaterial>({
       files: watchedFiles(settings),
       clock,
       everyMs: POLL_EVERY_MS,
-      read: (signal) => readIdentityMaterial(settings, now(), signal),
+      read: () => readIdentityMaterial(settings, new Date(clock.now().wall)),
       isInUse: (material) => isDeepStrictEqual(material, holder.current.material),
       take: (material, signal) => holder.#prove(material, signal),
       unchanged: () => holder.#unchanged(),

@@ -5,11 +5,11 @@ import { temporaryDirectory } from '../../test/support/closing.js';
 import type { Settings } from '../config/settings.js';
 import { readIdentityMaterial } from './identity-material.js';
 
-const read = (file: string) =>
-  readIdentityMaterial(
-    { BANK_PFX_FILE: file, BANK_PFX_PASSCODE: { file: null, read: () => '' } } as Settings,
-    new Date(),
-  );
+const SECRET = { file: null, read: () => '' };
+const read = (file: string) => {
+  const secrets = { BANK_USERNAME: SECRET, BANK_PASSWORD: SECRET, BANK_PFX_PASSCODE: SECRET };
+  return readIdentityMaterial({ BANK_PFX_FILE: file, ...secrets } as Partial<Settings> as Settings, new Date());
+};
 
 it('a file that this process may not read: the problem is about owner and mode', async () => {
   const file = join(temporaryDirectory(), 'client.pfx');
@@ -40,7 +40,7 @@ it('a PFX in the environment is not called a file', async () => {
   await expect(
     readIdentityMaterial({ ...settings, BANK_PASSWORD: secret('p') } as unknown as Settings, new Date()),
   ).rejects.toMatchObject({
-    problem: 'BANK_PFX_BASE64: It is text of an unknown kind, and no PFX.',
+    problem: 'BANK_PFX_BASE64 is text of an unknown kind, and no PFX.',
     remedy: expect.stringMatching(/^Use the \.pfx or \.p12 file as it was exported/),
   });
 });

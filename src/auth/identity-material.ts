@@ -1,11 +1,16 @@
-import type { SecretSource } from '../config/kinds.js';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
-import { readCertificates } from '../config/certificate-files.js';
+import {
+  ContentsUnusable,
+  readCertificates,
+  toCertificates,
+  toPfx,
+  toPrivateKeys,
+} from '../config/certificate-files.js';
 import { FileUnusable, readSmallFile } from '../config/small-file.js';
-import type { ClientCertificate } from './pfx/client-certificate.js';
-import { openCertificate, type CertificateRequest } from './pfx/open-certificate.js';
-import { CertificateUnreadable } from './pfx/certificate-unreadable.js';
+import { toClientCertificate, type ClientCertificate, type KeysAndCertificates } from './pfx/client-certificate.js';
+import { CertificateUnreadable, describeSlip } from './pfx/certificate-unreadable.js';
+import { readPfx } from './pfx/read-pfx.js';
 
 /** Everything that identifies us to the bank, read and checked together. */
 export interface IdentityMaterial {
@@ -19,32 +24,59 @@ export interface IdentityMaterial {
 }
 
 /**
- * Reads certificate, passcode, user name, password and roots from the sources in the settings. When `signal` aborts, it rejects with the reason.
+ * Reads certificate, passcode, user name, password and roots from the sources in the settings. Callers are not held up: key
+ * derivation runs in Node's thread pool or in time slices.
  * @throws CertificateUnreadable for the certificate; FileUnusable for the other files
  */
-export async function readIdentityMaterial(
-  settings: Settings,
-  now: Date,
-  signal?: AbortSignal,
-): Promise<IdentityMaterial> {
-  const source = readSource(settings);
+export async function readIdentityMaterial(settings: Settings, now: Date): Promise<IdentityMaterial> {
   const [username, password] = [settings.BANK_USERNAME.read(), settings.BANK_PASSWORD.read()];
   const { BANK_CA_FILE: caFile, EGRESS_PROXY_CA_FILE: proxyCaFile } = settings;
   const ca = caFile === undefined ? null : readCertificates(caFile);
   const proxyCa = proxyCaFile === undefined ? null : readCertificates(proxyCaFile).pem;
+  const contents = settings.BANK_CERT_FILE ? readPemFiles(settings) : await readPfxFile(settings);
+  const certificate = toClientCertificate(contents, now, ca ? ca.certificates : []);
+  return { certificate, username, password, ca: ca && ca.pem, proxyCa };
+}
+
+function readPemFiles({ BANK_CERT_FILE, BANK_KEY_FILE, BANK_KEY_PASSPHRASE }: Settings): KeysAndCertificates {
+  const passphrase = BANK_KEY_PASSPHRASE.read();
+  const readKey = () => toPrivateKeys(readSmallFile(BANK_KEY_FILE ?? ''), passphrase);
+  return {
+    keys: named('BANK_KEY_FILE', readKey, passphrase),
+    certificates: named('BANK_CERT_FILE', () => toCertificates(readSmallFile(BANK_CERT_FILE ?? ''))),
+  };
+}
+
+function readPfxFile({ BANK_PFX_FILE, BANK_PFX_BASE64, BANK_PFX_PASSCODE }: Settings): Promise<KeysAndCertificates> {
+  // a file may also contain the PFX itself
+  const [variable, file = null] = BANK_PFX_BASE64
+    ? (['BANK_PFX_BASE64', BANK_PFX_BASE64.file] as const)
+    : (['BANK_PFX_FILE', BANK_PFX_FILE] as const);
+  const text = () => Buffer.from(BANK_PFX_BASE64?.read() ?? '');
+  const pfx = named(variable, () => toPfx(file === null ? text() : readSmallFile(file)));
+  return readPfx(pfx, BANK_PFX_PASSCODE.read());
+}
+
+/** What the file of a setting has. @throws CertificateUnreadable if it cannot be used */
+function named<T>(variable: string, read: () => T, passphrase = ''): T {
   try {
-    const certificate = await openCertificate({ source, roots: ca && ca.certificates.map(String), now }, signal);
-    return { certificate, username, password, ca: ca && ca.pem, proxyCa };
-  } catch (error) {
-    if (!(error instanceof CertificateUnreadable)) throw error;
-    throw new CertificateUnreadable(error.reason, `${describeSource(settings)}: ${error.problem}`, error.remedy);
+    return read();
+  } catch (cause) {
+    if (cause instanceof FileUnusable) {
+      const remedy = "Use the path of a regular file of at most 1 MB that the gateway's user can read.";
+      throw new CertificateUnreadable('file', `${variable} ${cause.problem}.`, remedy, { cause });
+    }
+    if (!(cause instanceof ContentsUnusable)) throw cause;
+    const { reason, is, remedy } = cause;
+    const todo =
+      reason === 'passcode'
+        ? `Check BANK_KEY_PASSPHRASE or BANK_KEY_PASSPHRASE_FILE, or ${remedy}`
+        : toSentence(remedy);
+    throw new CertificateUnreadable(reason, `${variable} ${is}.${describeSlip(passphrase)}`, `${todo}.`, { cause });
   }
 }
 
-function describeSource({ BANK_PFX_FILE: pfx, BANK_CERT_FILE: chain, BANK_KEY_FILE: key }: Settings): string {
-  if (chain && key) return `BANK_CERT_FILE ${chain}, BANK_KEY_FILE ${key}`;
-  return pfx ? `BANK_PFX_FILE ${pfx}` : 'BANK_PFX_BASE64';
-}
+const toSentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The files to watch: a change means a new identity. */
 export function watchedFiles(settings: Settings): string[] {
@@ -75,35 +107,4 @@ export function validityError(
     return new GatewayError('certificate-unusable', detail);
   }
   return null;
-}
-
-function readSource(settings: Settings): CertificateRequest['source'] {
-  const { BANK_PFX_FILE, BANK_PFX_BASE64, BANK_PFX_PASSCODE, BANK_CERT_FILE, BANK_KEY_FILE } = settings;
-  if (BANK_CERT_FILE && BANK_KEY_FILE) {
-    return {
-      kind: 'pem',
-      chain: readCertificateFile('BANK_CERT_FILE', BANK_CERT_FILE),
-      key: readCertificateFile('BANK_KEY_FILE', BANK_KEY_FILE),
-      passphrase: settings.BANK_KEY_PASSPHRASE.read(),
-    };
-  }
-  return {
-    kind: 'pfx',
-    bytes: BANK_PFX_BASE64 ? toBytes(BANK_PFX_BASE64) : readCertificateFile('BANK_PFX_FILE', BANK_PFX_FILE ?? ''),
-    passcode: BANK_PFX_PASSCODE.read(),
-  };
-}
-
-/** A file may also contain the PFX itself. */
-const toBytes = ({ file, read }: SecretSource): Buffer =>
-  file === null ? Buffer.from(read()) : readCertificateFile('BANK_PFX_BASE64_FILE', file);
-
-function readCertificateFile(variable: string, file: string): Buffer {
-  try {
-    return readSmallFile(file);
-  } catch (error) {
-    if (!(error instanceof FileUnusable)) throw error;
-    const remedy = "Use the path of a regular file of at most 1 MB that the gateway's user can read.";
-    throw new CertificateUnreadable('file', `${variable} ${error.problem}.`, remedy, { cause: error });
-  }
 }

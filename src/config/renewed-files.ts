@@ -12,7 +12,7 @@ interface RenewedFilesOptions<T> {
   readonly files: readonly string[];
   readonly clock: { now(): Instant; since(then: Instant): number };
   /** Reads and checks all the files. @throws Error if they cannot be used */
-  read(signal: AbortSignal): T | Promise<T>;
+  read(): T | Promise<T>;
   isInUse(value: T): boolean;
   /** Puts the value in use. @throws Error if it cannot be: it is tried again after the error's `retryAfterMs`, or a minute. */
   take(value: T, signal: AbortSignal): void | Promise<void>;
@@ -68,7 +68,7 @@ export class RenewedFiles<T> {
 
   /** Reads the files for the first time, and follows them from then on. @throws what `read` throws */
   async open(): Promise<T> {
-    const value = await this.options.read(this.#attempt.signal);
+    const value = await this.options.read();
     this.#timer = setInterval(() => this.#tick(), this.options.everyMs).unref();
     return value;
   }
@@ -121,7 +121,7 @@ export class RenewedFiles<T> {
         if (value === null) {
           // before they are read: a change meanwhile is then seen
           this.#known = this.#polled = toContents(this.options.files);
-          value = await read(signal);
+          value = await read();
           signal.throwIfAborted();
         }
         if (isInUse(value)) unchanged?.();

@@ -130,7 +130,7 @@ describe('a certificate that is replaced at run time', () => {
     const certificate = readFileSync(pem.BANK_CERT_FILE);
     await writePem(first);
     writeFileSync(pem.BANK_CERT_FILE, certificate);
-    const mismatch = `BANK_CERT_FILE ${pem.BANK_CERT_FILE}, BANK_KEY_FILE ${pem.BANK_KEY_FILE}: The private key belongs to none`;
+    const mismatch = 'The private key belongs to none';
     await until(() => gateway.events('certificate.refused').some(({ msg }) => String(msg).includes(mismatch)));
   });
 });

@@ -152,9 +152,9 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/config/small-file.spec.ts',
     ],
     [
-      'client certificate: {auth/pfx/passcode-based-encryption MAX_ROUNDS} rounds of a key derivation, {auth/pfx/open-certificate DEADLINE_MS s}',
+      'client certificate: {auth/pfx/passcode-based-encryption MAX_ROUNDS} rounds of a key derivation',
       'rejected',
-      'src/auth/pfx/open-certificate.spec.ts',
+      'src/auth/pfx/client-certificate.spec.ts',
     ],
     [
       '`SNAPSHOT_FILE`: {sharing/stored-source MAX_STORED_BYTES MB}, a regular file, `SNAPSHOT_MAX_AGE_MS`',

@@ -36,8 +36,11 @@ export class Workshop {
     return readFileSync(join(this.#directory, name));
   }
 
-  write(name: string, content: string | Buffer): void {
-    writeFileSync(join(this.#directory, name), content);
+  /** Returns the path. */
+  write(name: string, content: string | Buffer): string {
+    const path = join(this.#directory, name);
+    writeFileSync(path, content);
+    return path;
   }
 
   /** Creates {name}.key and {name}.pem, a self-signed CA certificate. */

@@ -1,4 +1,4 @@
-import { X509Certificate, type KeyObject } from 'node:crypto';
+import type { KeyObject, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { isKeyOf, isSelfSigned, issued, toDistinguishedName, toIssuers } from '../../config/certificate-files.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
@@ -41,13 +41,13 @@ interface Pair {
 
 /**
  * Chooses key, certificate and chain and tries them with TLS. An expired or not yet valid certificate is returned all the
- * same: check its dates. `roots` (PEM) complete a chain that has no intermediate.
+ * same: check its dates. `roots` complete a chain that has no intermediate.
  * @throws CertificateUnreadable
  */
 export function toClientCertificate(
   { keys, certificates }: KeysAndCertificates,
   now: Date,
-  roots: readonly string[],
+  roots: readonly X509Certificate[],
 ): ClientCertificate {
   const { key, leaf } = choosePair(keys, certificates, now);
   const issuers = toIssuers(leaf, certificates);
@@ -117,10 +117,9 @@ function choosePair(keys: readonly KeyObject[], leaves: readonly X509Certificate
   );
 }
 
-/** True if a root among `roots` (each a PEM) issued the leaf: then nothing is missing between the two. */
-function isIssuedByRoot(leaf: X509Certificate, roots: readonly string[]): boolean {
-  return roots.map((pem) => new X509Certificate(pem)).some((root) => isSelfSigned(root) && issued(root, leaf));
-}
+/** True if a root among `roots` issued the leaf: then nothing is missing between the two. */
+const isIssuedByRoot = (leaf: X509Certificate, roots: readonly X509Certificate[]): boolean =>
+  roots.some((root) => isSelfSigned(root) && issued(root, leaf));
 
 const isValid = ({ validFromDate, validToDate }: X509Certificate, now: Date): boolean =>
   validFromDate <= now && now <= validToDate;

@@ -14,22 +14,17 @@ const X509_CERTIFICATE = '1.2.840.113549.1.9.22.1';
 /**
  * Opens a PKCS#12 file (RFC 7292), DER or BER, and returns all keys and certificates in it, none of them checked yet.
  * Key derivation may take seconds, and yields to callers.
- * @throws CertificateUnreadable whatever the bytes are; the reason of `signal`, which is looked at before each derivation
+ * @throws CertificateUnreadable whatever the bytes are
  */
-export async function readPfx(bytes: Buffer, passcode: string, signal?: AbortSignal): Promise<KeysAndCertificates> {
+export async function readPfx(bytes: Buffer, passcode: string): Promise<KeysAndCertificates> {
   try {
     const [, authSafe, macData] = childrenOf(parseAsn1(bytes));
     const [type, wrapped] = childrenOf(authSafe);
     if (oidOf(type) !== DATA) throw new Error('not protected by a passcode');
     const contents = octetsOf(childrenOf(wrapped)[0]);
-    const mac = macData ? toMac(macData) : null;
-    const passcodes: Passcode[] = [];
-    for (const each of toPasscodes(passcode)) if (!mac || (await mac(contents, each))) passcodes.push(each);
-    if (passcodes.length === 0) throw wrongPasscode(passcode);
-    return await readContents(contents, passcodes, signal);
+    return await readContents(contents, await choosePasscode(macData, contents, passcode));
   } catch (error) {
     if (error instanceof CertificateUnreadable) throw error;
-    signal?.throwIfAborted();
     throw new CertificateUnreadable(
       'damaged',
       'The PFX is damaged or cut off.',
@@ -39,32 +34,33 @@ export async function readPfx(bytes: Buffer, passcode: string, signal?: AbortSig
   }
 }
 
+/** The form of the passcode that the MAC was made with; the standard one without a MAC. */
+async function choosePasscode(macData: Asn1 | undefined, contents: Buffer, passcode: string): Promise<Passcode> {
+  if (!macData) return passcode;
+  const isRight = toMac(macData);
+  for (const each of toPasscodes(passcode)) if (await isRight(contents, each)) return each;
+  throw wrongPasscode(passcode);
+}
+
 /**
  * The keys and certificates of an AuthenticatedSafe (RFC 7292, 4). CRLs, secrets, unknown bags and attributes are ignored:
  * which key belongs to which certificate follows from the keys themselves.
- * @param passcodes the encodings of the passcode that fit
  */
-async function readContents(
-  contents: Buffer,
-  passcodes: readonly Passcode[],
-  signal?: AbortSignal,
-): Promise<KeysAndCertificates> {
+async function readContents(contents: Buffer, passcode: Passcode): Promise<KeysAndCertificates> {
   const keys: KeyObject[] = [];
   const certificates: X509Certificate[] = [];
   const bags: Asn1[] = [];
   for (const info of childrenOf(parseAsn1(contents))) {
-    signal?.throwIfAborted();
-    bags.push(...childrenOf(await toSafeContents(info, passcodes)));
+    bags.push(...childrenOf(await toSafeContents(info, passcode)));
   }
   for (const bag of bags) {
-    signal?.throwIfAborted();
     const [idNode, wrapped] = childrenOf(bag);
     const id = oidOf(idNode);
     const value = childrenOf(wrapped)[0];
     if (id === KEY_BAG && value) keys.push(toKey(value));
     if (id === SHROUDED_KEY_BAG) {
       const [algorithm, ciphertext] = childrenOf(value);
-      keys.push(toKey(await decrypt(algorithm, octetsOf(ciphertext), passcodes)));
+      keys.push(toKey(await decrypt(algorithm, octetsOf(ciphertext), passcode)));
     }
     if (id === CERT_BAG) {
       const [type, der] = childrenOf(value);
@@ -76,28 +72,24 @@ async function readContents(
 
 const toKey = ({ bytes }: Asn1): KeyObject => createPrivateKey({ key: bytes, format: 'der', type: 'pkcs8' });
 
-async function toSafeContents(contentInfo: Asn1, passcodes: readonly Passcode[]): Promise<Asn1> {
+async function toSafeContents(contentInfo: Asn1, passcode: Passcode): Promise<Asn1> {
   const [typeNode, wrapped] = childrenOf(contentInfo);
   const type = oidOf(typeNode);
   const value = childrenOf(wrapped)[0];
   if (type === DATA) return parseAsn1(octetsOf(value));
   if (type !== ENCRYPTED_DATA) throw new Error('not protected by a passcode');
   const [, algorithm, ciphertext] = childrenOf(childrenOf(value)[1]);
-  return decrypt(algorithm, octetsOf(ciphertext), passcodes);
+  return decrypt(algorithm, octetsOf(ciphertext), passcode);
 }
 
 /** Decrypts to the SEQUENCE inside. */
-async function decrypt(algorithm: Asn1 | undefined, ciphertext: Buffer, passcodes: readonly Passcode[]): Promise<Asn1> {
+async function decrypt(algorithm: Asn1 | undefined, ciphertext: Buffer, passcode: Passcode): Promise<Asn1> {
   const decipher = toDecrypt(algorithm);
-  for (const passcode of passcodes) {
-    try {
-      const decrypted = parseAsn1(await decipher(ciphertext, passcode));
-      if (isSequence(decrypted)) return decrypted;
-    } catch {
-      // the next one may fit
-    }
-  }
-  throw wrongPasscode(passcodes[0] ?? '');
+  const decrypted = await decipher(ciphertext, passcode)
+    .then(parseAsn1)
+    .catch(() => undefined);
+  if (!decrypted || !isSequence(decrypted)) throw wrongPasscode(passcode ?? '');
+  return decrypted;
 }
 
 function wrongPasscode(passcode: string): CertificateUnreadable {

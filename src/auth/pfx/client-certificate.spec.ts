@@ -4,10 +4,13 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { bag, certificateBag, pbmac1Pfx, toBer } from '../../../test/support/der.js';
 import { Workshop } from '../../../test/support/pfx-workshop.js';
 import { hasKeytool, hasOpenssl, pathOf } from '../../../test/support/tools.js';
+import { toPfx } from '../../config/certificate-files.js';
+import type { Settings } from '../../config/settings.js';
+import { readIdentityMaterial } from '../identity-material.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
-import type { ClientCertificate } from './client-certificate.js';
-import { openCertificate } from './open-certificate.js';
+import { toClientCertificate, type ClientCertificate } from './client-certificate.js';
 import { EXPORT_AGAIN } from './passcode-based-encryption.js';
+import { readPfx } from './read-pfx.js';
 
 // a little later than now, when the certificates of this test begin to be valid
 const NOW = new Date(Date.now() + 60_000);
@@ -34,11 +37,22 @@ beforeAll(() => {
 
 const pem = (name: string): string => new X509Certificate(workshop.read(`${name}.pem`)).toString();
 
-const open = (bytes: Buffer, passcode = PASSCODE, { now = NOW, roots = [pem('root')] } = {}) =>
-  openCertificate({ source: { kind: 'pfx', bytes, passcode }, roots, now });
+const open = async (bytes: Buffer, passcode = PASSCODE, { now = NOW, roots = ['root'] } = {}) => {
+  const contents = await readPfx(toPfx(bytes), passcode);
+  return toClientCertificate(
+    contents,
+    now,
+    roots.map((name) => new X509Certificate(workshop.read(`${name}.pem`))),
+  );
+};
 
-const openPem = (chain: Buffer, key: Buffer, passphrase = '') =>
-  openCertificate({ source: { kind: 'pem', chain, key, passphrase }, roots: [pem('root')], now: NOW });
+async function openPem(chain: Buffer, key: Buffer, passphrase = ''): Promise<ClientCertificate> {
+  const secret = { file: null, read: () => passphrase };
+  const [BANK_CERT_FILE, BANK_KEY_FILE] = [workshop.write('chain.crt', chain), workshop.write('key.key', key)];
+  const files = { BANK_CERT_FILE, BANK_KEY_FILE, BANK_CA_FILE: workshop.write('ca.crt', workshop.read('root.pem')) };
+  const rest = { BANK_KEY_PASSPHRASE: secret, BANK_USERNAME: secret, BANK_PASSWORD: secret };
+  return (await readIdentityMaterial({ ...files, ...rest } as Settings, NOW)).certificate;
+}
 
 /** Reason and message of the error. Fails the test if the file is opened. */
 async function refusalOf(opening: Promise<ClientCertificate>): Promise<string> {
@@ -203,8 +217,9 @@ function toBags(name: string): Buffer[] {
   it('has a warning when the intermediate is missing, even a trusted one', async () => {
     const { chainPem, warnings } = await open(withAuthorities('rsa', 'root', 'middle'));
     expect([chainPem, warnings]).toEqual([[], [expect.stringMatching(/^The chain is incomplete: .*CN=lower, O=Test/)]]);
-    const roots = [pem('lower'), pem('root')];
-    expect((await open(workshop.makePfx('rsa', PASSCODE), PASSCODE, { roots })).warnings).toEqual([INCOMPLETE]);
+    expect((await open(workshop.makePfx('rsa', PASSCODE), PASSCODE, { roots: ['lower', 'root'] })).warnings).toEqual([
+      INCOMPLETE,
+    ]);
   });
 
   it('is returned even if it is expired or not yet valid', async () => {
@@ -261,13 +276,4 @@ function toBags(name: string): Buffer[] {
     for (const [a, b, passphrase, refusal] of cases)
       expect(await refusalOf(openPem(a, b, passphrase))).toMatch(refusal);
   });
-});
-
-(hasOpenssl() ? it : it.skip)('opening a slow file ends when its caller aborts', async () => {
-  const bytes = workshop.makePfx('ec', PASSCODE, ...legacy('PBE-SHA1-3DES'), '-iter', '100000');
-  const source = { kind: 'pfx' as const, bytes, passcode: PASSCODE };
-  const stop = new AbortController();
-  const opening = openCertificate({ source, roots: null, now: NOW }, stop.signal);
-  stop.abort(new Error('stopped'));
-  await expect(opening).rejects.toThrow('stopped');
 });
