@@ -29,21 +29,52 @@ const CODES = new Map([
 /** Words that are in the documents stay, wherever else they occur. */
 const KNOWN_WORDS = new Set(['Active', 'Closed', 'None', 'ClientMoney', 'SafeGuarded', 'CurrentBalance']);
 const PLAIN_KEY = /^[a-z_][A-Za-z0-9_]{0,39}$/;
+/** Shorter words are in too many names by chance. */
+const MIN_WORD_IN_NAME = 5;
+/** Parts of the known keys, such as `account`, are no data. */
+const VOCABULARY = new Set(
+  [...KNOWN_KEYS].flatMap((key) => key.split(/(?=[A-Z])|_/).map((part) => part.toLowerCase())),
+);
+
+/** The words of all values of a recording, in lower case. */
+export class DataWords {
+  readonly #inNames: readonly string[];
+  readonly #names = new Map<string, boolean>();
+
+  constructor(private readonly words: ReadonlySet<string>) {
+    this.#inNames = [...words].filter((word) => word.length >= MIN_WORD_IN_NAME && !VOCABULARY.has(word));
+  }
+
+  has(word: string): boolean {
+    return this.words.has(word.toLowerCase()) && !KNOWN_WORDS.has(word);
+  }
+
+  /** True for a key or a header that is a word of the data, or has a longer one in it. */
+  areIn(name: string): boolean {
+    const known = this.#names.get(name);
+    if (known !== undefined) return known;
+    const plain = name.toLowerCase();
+    const found = this.has(name) || this.#inNames.some((word) => plain.includes(word));
+    this.#names.set(name, found);
+    return found;
+  }
+}
 
 /**
  * A body, masked: JSON with its keys and their order, anything else as one text.
- * @param values the words of all values of the recording in lower case, from `wordsOf`: a key or a word that is one is data
+ * @param data from `wordsOf` of all bodies
  */
-export function maskBody(body: string, mask: Mask, values: ReadonlySet<string>): string {
-  if (body.startsWith('\ufeff')) return `\ufeff${maskBody(body.slice(1), mask, values)}`;
-  const isData = (word: string) => values.has(word.toLowerCase()) && !KNOWN_WORDS.has(word);
+export function maskBody(body: string, mask: Mask, data: DataWords): string {
+  if (body.startsWith('\ufeff')) return `\ufeff${maskBody(body.slice(1), mask, data)}`;
   // an error document has no open list
   const isList = /"result"\s*:/.test(body);
   const masked = rewrite(body, {
     key: (key) =>
-      KNOWN_KEYS.has(key) || (PLAIN_KEY.test(key) && !hasManyDigits(key) && !isData(key)) ? key : `*${mask.text(key)}`,
+      KNOWN_KEYS.has(key) || (PLAIN_KEY.test(key) && !hasManyDigits(key) && !data.areIn(key))
+        ? key
+        : `*${mask.text(key)}`,
     text: (value, key) =>
-      CODES.get(key)?.test(value) || (isList && WORDS.has(key) && WORD.test(value) && !isData(value))
+      CODES.get(key)?.test(value) || (isList && WORDS.has(key) && WORD.test(value) && !data.has(value))
         ? value
         : mask.text(value),
     number: (value, key) => (NUMBERS.get(key)?.test(value) ? value : mask.number(value)),

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { hasManyDigits } from '../../../errors/many-digits.js';
+import type { DataWords } from './mask-body.js';
 import type { Mask } from './mask.js';
 
 /** They belong to a connection. */
@@ -38,16 +39,12 @@ const KNOWN_NAMES = new Set(
 );
 
 /** Header names with the values that matter; null for every other value. A name that has a word of the data is masked. */
-export function maskHeaders(
-  headers: IncomingHttpHeaders,
-  mask: Mask,
-  values: ReadonlySet<string>,
-): Record<string, string | null> {
+export function maskHeaders(headers: IncomingHttpHeaders, mask: Mask, data: DataWords): Record<string, string | null> {
   const shown = Object.entries(headers).flatMap(([name, value]) => {
     if (OF_THE_HOP.has(name)) return [];
     const isPlain = /^[a-z0-9-]{1,40}$/.test(name) && !hasManyDigits(name);
     const isKnown = VALUES.has(name) || KNOWN_NAMES.has(name);
-    const isData = !isKnown && name.split('-').some((part) => part.length > 2 && values.has(part));
+    const isData = !isKnown && name.split('-').some((part) => part.length > 2 && data.areIn(part));
     const text = Array.isArray(value) ? value.join(', ') : value;
     const kept = text !== undefined && VALUES.get(name)?.test(text) ? text : null;
     return [[isPlain && !isData ? name : `*${mask.text(name)}`, kept] as const];

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { EndedCall } from '../../../egress/egress.js';
 import { VERSION } from '../../../config/version.js';
 import type { Exchange, ExchangeKind, RecordingFacts } from '../../../sandbox/replay/read-recording.js';
-import { maskBody, wordsOf } from './mask-body.js';
+import { DataWords, maskBody, wordsOf } from './mask-body.js';
 import { maskHeaders } from './mask-headers.js';
 import { Mask } from './mask.js';
 
@@ -49,11 +49,11 @@ export class Recorder {
   mask(at: Date): MaskedRecording | null {
     if (this.#seen.length === 0) return null;
     const mask = new Mask();
-    const values = this.#words();
+    const data = new DataWords(this.#words());
     const exchanges = this.#seen.map(({ headers, body, ...seen }) => ({
       ...seen,
-      headers: maskHeaders(headers, mask, values),
-      body: maskBody(body, mask, values),
+      headers: maskHeaders(headers, mask, data),
+      body: maskBody(body, mask, data),
     }));
     const facts: RecordingFacts = {
       recording: 1,
