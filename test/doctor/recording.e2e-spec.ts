@@ -70,12 +70,16 @@ describe('a recording', () => {
         },
       ],
       Plantednames: { plantednames: [text, 7654321], LU060408592157516019: null, n73519246: true },
+      plantednamesLimit: 1,
+      limit_plantednames: 2,
+      oftheplantednames: 3,
       nested: { deeper: [[text], { note: text }] },
     };
   };
   const headers = {
     server: 'plantedhost-17.corp',
     'x-plantednames': 'Plantednames',
+    'x-plantednamesapi': 'a',
     'set-cookie': 'id=73519246',
     'retry-after': 'Plantednames',
     'cache-control': 'max-age=1, plantednames',
@@ -136,6 +140,9 @@ describe('served by the sandbox and compared', () => {
     ['with an empty list', {}, { accounts: 0 }, {}],
     ['without a grant', {}, { grantAccess: false }, {}],
     ['that rejects the address', {}, { allowedIps: [] }, {}],
+    ['that fails once', {}, { failNext: [{ endpoint: 'accounts', with: '503' }] }, {}],
+    ['that resets a connection', {}, { failNext: [{ endpoint: 'accounts', times: 9, with: 'reset' }] }, {}],
+    ['that cuts off its list', {}, { failNext: [{ endpoint: 'accounts', times: 9, with: 'truncate' }] }, {}],
   ];
   it.each(moods)('a bank %s: no differences', async (_name, settings, switches, env) => {
     const original = await serve(settings);

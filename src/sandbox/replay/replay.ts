@@ -6,6 +6,8 @@ interface ReplayedAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly recorded: Readonly<Record<string, string | null>>;
+  /** How the connection breaks, where there was no whole answer. */
+  readonly breaks?: 'hang' | 'reset' | 'truncate';
 }
 
 /** A body that has accounts: the text before their list, each account, the text after it. */
@@ -15,29 +17,29 @@ interface Page {
   readonly after: string;
 }
 
-/** Serves a recording: its accounts, envelope, header forms and page behaviour. */
+/** Serves a recording: its accounts, envelope, header forms and page behaviour; the same call is answered as often as it was, in order. */
 export class Replay {
-  readonly #token: Exchange | undefined;
+  /** What is left of the exchanges of each call. The last one stays. */
+  readonly #left = new Map<string, Exchange[]>();
   readonly #pastTheEnd: Exchange | undefined;
-  readonly #pages = new Map<string, Exchange>();
   readonly #first: Exchange | undefined;
   readonly #form: Page | null;
   readonly #accounts: string[] = [];
 
   constructor({ exchanges }: Recording) {
-    const answered = exchanges.filter(({ status }) => status !== null);
-    this.#token = answered.find(({ kind }) => kind === 'token');
-    this.#pastTheEnd = answered.find(({ kind }) => kind === 'past-the-end');
-    for (const exchange of answered) {
+    for (const exchange of exchanges) {
       const { PageNumber: number, PageSize: size } = exchange.query;
-      if (number && size && !this.#pages.has(`${number} ${size}`)) this.#pages.set(`${number} ${size}`, exchange);
+      const key = exchange.kind === 'token' ? TOKEN : `${number} ${size}`;
+      this.#left.set(key, [...(this.#left.get(key) ?? []), exchange]);
     }
+    const answered = exchanges.filter(({ status }) => status !== null);
+    this.#pastTheEnd = answered.find(({ kind }) => kind === 'past-the-end');
     const pages = answered.filter(({ kind }) => kind === 'page');
-    this.#first = pages[0];
     // the last pass began with the last page 1
     const begin = pages.findLastIndex(({ query, status }) => query['PageNumber'] === '1' && status === 200);
     const pass = pages.slice(Math.max(0, begin)).toSorted((a, b) => numberOf(a) - numberOf(b));
     for (const { body } of pass) this.#accounts.push(...(toPage(body)?.accounts ?? []));
+    this.#first = pass[0];
     this.#form = toPage(pass[0]?.body ?? '');
   }
 
@@ -45,11 +47,16 @@ export class Replay {
     return this.#accounts.length;
   }
 
+  #next(key: string): ReplayedAnswer | null {
+    const left = this.#left.get(key);
+    const exchange = left && left.length > 1 ? left.shift() : left?.[0];
+    return exchange ? toAnswer(exchange) : null;
+  }
+
   /** The recorded answer of the token endpoint, with a token that the sandbox issued. */
   token(token: string, lifetimeSeconds: number): ReplayedAnswer | null {
-    if (!this.#token) return null;
-    const answer = toAnswer(this.#token);
-    if (answer.status !== 200) return answer;
+    const answer = this.#next(TOKEN);
+    if (answer?.status !== 200) return answer;
     try {
       const body = JSON.parse(answer.body) as Record<string, unknown>;
       const lifetime = typeof body['expires_in'] === 'string' ? String(lifetimeSeconds) : lifetimeSeconds;
@@ -63,8 +70,8 @@ export class Replay {
   /** @param rowCount accounts to serve; the recording has `count` */
   page(number: number, size: number, rowCount: number): ReplayedAnswer | null {
     const isWhole = rowCount === this.count;
-    const recorded = isWhole ? this.#pages.get(`${number} ${size}`) : undefined;
-    if (recorded) return toAnswer(recorded);
+    const recorded = isWhole ? this.#next(`${number} ${size}`) : null;
+    if (recorded) return recorded;
     if (!this.#first) return null;
     if (!this.#form) return toAnswer(this.#first);
     const from = (number - 1) * size;
@@ -80,10 +87,20 @@ export class Replay {
   }
 }
 
+const TOKEN = 'token';
+/** How the connection broke, by the code of the call that failed. */
+const BREAKS = new Map([
+  ['bank-timeout', 'hang'],
+  ['bank-response-invalid', 'truncate'],
+] as const) as ReadonlyMap<string, ReplayedAnswer['breaks']>;
+const UNFINISHED = '{"result":[]}';
+
 const numberOf = ({ query }: Exchange): number => Number(query['PageNumber']);
 
-function toAnswer({ status, headers, body }: Exchange): ReplayedAnswer {
-  return { status: status ?? 500, headers: {}, body, recorded: headers };
+function toAnswer({ status, failure, headers, body }: Exchange): ReplayedAnswer {
+  if (status !== null) return { status, headers: {}, body, recorded: headers };
+  const breaks = BREAKS.get(failure ?? '') ?? 'reset';
+  return { status: 200, headers: {}, body: UNFINISHED, recorded: {}, breaks };
 }
 
 /** Null for a body without a list of accounts: the first list of objects, or an empty one. */

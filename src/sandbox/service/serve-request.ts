@@ -44,14 +44,15 @@ export async function serveRequest(
   const fault = endpoint && bank.switches.takeFault(endpoint);
   const seen = bank.log.add({ ...toSeen(call, endpoint), fault });
   if (bank.switches.values.latencyMs > 0) await sleep(bank.switches.values.latencyMs, undefined, { signal: closing });
-  if (fault === 'hang') return;
-  if (fault === 'reset') return resetConnection(response, tcpOf(request));
   const answer = (fault && toFaultAnswer(fault)) ?? (await answerTo(endpoint, call, bank));
+  const breaks = answer.breaks ?? fault;
+  if (breaks === 'hang') return;
+  if (breaks === 'reset') return resetConnection(response, tcpOf(request));
   seen.tokenNumber = answer.tokenNumber ?? null;
   if (response.destroyed) return;
   seen.status = answer.status;
   const complete = withRequestId(answer, call);
-  if (fault === 'truncate') sendTruncated(response, complete);
+  if (breaks === 'truncate') sendTruncated(response, complete);
   else send(response, complete);
 }
 
