@@ -8,7 +8,6 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { fastify as createFastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { isLoopback } from '../config/own-address.js';
 import type { Settings } from '../config/settings.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { Activity } from '../telemetry/activity.js';
@@ -81,7 +80,6 @@ export async function createHttp({
   await fastify.register(requestLog, { log, underWay });
   await fastify.register(entry, { enter });
   if (certificate) await fastify.register(secureBodies);
-  else if (!isLoopback(settings.HOST)) fastify.server.once('listening', warnOfPlainHttp);
   return { fastify, underWay, certificate };
 
   /** Answers a path that the router cannot read. Fastify runs no hooks for it. */
@@ -96,13 +94,6 @@ export async function createHttp({
     } catch (error) {
       sendProblem(reply, toGatewayError(error));
     }
-  }
-
-  function warnOfPlainHttp(): void {
-    logger.warn(
-      { event: 'config.warning' },
-      'the internal API speaks plain HTTP: browsers then mark no calls from other sites (Sec-Fetch-Site). Set TLS_CERT_FILE and TLS_KEY_FILE, unless a proxy in front speaks HTTPS',
-    );
   }
 }
 

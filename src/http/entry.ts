@@ -36,7 +36,7 @@ export function createEntry(settings: GuardSettings): Enter {
     reply.headers(ALWAYS).header('x-request-id', id);
     const mayRead = isListed(origin);
     if (mayRead) reply.headers(toCorsHeaders(String(origin)));
-    assertMayCall(raw);
+    assertMayCall(raw, request.routeOptions.url);
     if (isPreflight(raw)) {
       if (!mayRead) throw new GatewayError('client-not-allowed', 'This origin is not in CORS_ORIGINS.');
       reply.code(204).headers(PREFLIGHT_HEADERS).send();

@@ -3,10 +3,18 @@ import type { Socket } from 'node:net';
 import { isWithin, toNetworks } from '../config/cidr.js';
 import type { Settings } from '../config/settings.js';
 import { GatewayError, type GatewayErrorOptions } from '../errors/gateway-error.js';
-import { isApi, isProbe, toPath } from '../representation/paths.js';
 import { createOriginCheck, isOwnOrigin } from './cors.js';
 
 export type GuardSettings = Pick<Settings, 'ALLOWED_CLIENTS' | 'ALLOWED_HOSTS' | 'CORS_ORIGINS'>;
+
+/** Open to every caller and `Host`; the responses contain the status only. */
+const PROBES = new Set<string | undefined>(['/health/live', '/health/ready']);
+
+/** True for the route of a probe. */
+export const isProbe = (route: string | undefined): boolean => PROBES.has(route);
+
+/** True for a route of the API. */
+export const isApi = (route: string | undefined): boolean => route?.startsWith('/api/') === true;
 
 const MAX_BODY_BYTES = 1024;
 const NO_BODIES = 'This API takes no bodies.';
@@ -18,17 +26,16 @@ const HOST = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(?::(?<port>\d{0,5}))?$/
  * Decides who may call (docs/api.md#who-may-call): proper HTTP with one of our names as Host, from an allowed address,
  * and not from a page of another site in somebody's browser. Nothing is taken from a forwarding header.
  */
-export function createGuard(settings: GuardSettings): (request: IncomingMessage) => void {
+export function createGuard(settings: GuardSettings): (request: IncomingMessage, route: string | undefined) => void {
   const isListedOrigin = createOriginCheck(settings.CORS_ORIGINS);
   const isAllowedHost = createHostCheck(settings.ALLOWED_HOSTS);
   const isAllowedClient = createClientCheck(settings.ALLOWED_CLIENTS);
 
   /** @throws GatewayError malformed-request, request-too-large, host-not-allowed, client-not-allowed */
-  return (request) => {
+  return (request, route) => {
     assertForm(request);
-    const { headers, socket, url = '/' } = request;
-    const path = toPath(url);
-    if (isProbe(path)) return;
+    const { headers, socket } = request;
+    if (isProbe(route)) return;
     if (!headers.host) throw malformed('The request has no Host header.');
     if (!isAllowedHost(headers.host, socket.localAddress)) {
       throw new GatewayError(
@@ -39,7 +46,8 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
     if (!isAllowedClient(socket)) {
       throw new GatewayError('client-not-allowed', 'The address of this connection is not in ALLOWED_CLIENTS.');
     }
-    if (isForeignPage(headers) && !isListedOrigin(headers.origin) && isApi(decode(path))) {
+    // a path without a route counts as one of the API
+    if ((route === undefined || isApi(route)) && isForeignPage(headers) && !isListedOrigin(headers.origin)) {
       throw new GatewayError(
         'client-not-allowed',
         'A page of another site made this call, and its origin is not in CORS_ORIGINS.',
@@ -103,16 +111,6 @@ function createClientCheck(entries: readonly string[]): (socket: Socket) => bool
     allowed.add(socket);
     return true;
   };
-}
-
-/** A path as the router reads it: %61pi is api. One that it cannot read counts as one of the API. */
-function decode(path: string): string {
-  if (!path.includes('%')) return path;
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return '/api';
-  }
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import '../telemetry/request-fields.js';
 import type { GatewayError } from '../errors/gateway-error.js';
-import { toPath } from '../representation/paths.js';
 import { createTypeChooser } from '../representation/negotiation.js';
+import { toPath } from '../representation/read-query.js';
 import { toProblemDocument, toProblemHeaders } from '../errors/problem-document.js';
 import { toFailurePage } from '../pages/problems/problem-pages.js';
 import { PAGE_HEADERS } from '../representation/security-headers.js';

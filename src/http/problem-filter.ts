@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { Settings } from '../config/settings.js';
 import { Log } from '../telemetry/log.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
-import type { ProblemCode } from '../errors/problem-table.js';
+import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '../errors/problem-table.js';
 import { sendProblem } from './problem-answer.js';
 
 /** Turns everything thrown during a request into a problem document (docs/errors.md). */
@@ -50,26 +50,18 @@ function toProblem(thrown: unknown, isUnrouted: boolean): GatewayError {
   const isFastifys = isFastifyError(thrown);
   if (isUnrouted && (status === 404 || isFastifys)) return new GatewayError('not-found', 'No route has this path.');
   if (thrown instanceof HttpException && !isFastifys) {
-    return new GatewayError(CODES[status] ?? 'invalid-request', thrown.message, { status });
+    return new GatewayError(toCode(status), thrown.message, { status });
   }
   return status === 413 || status === 431
     ? new GatewayError('request-too-large', 'The request is larger than this service accepts.', { status })
     : new GatewayError('malformed-request', 'The body of the request is malformed.');
 }
 
-/** Code of Nest's exceptions by status; any other 4xx is an `invalid-request`. */
-const CODES: Readonly<Record<number, ProblemCode>> = {
-  401: 'client-not-allowed',
-  403: 'client-not-allowed',
-  404: 'not-found',
-  405: 'method-not-allowed',
-  406: 'not-acceptable',
-  408: 'request-timeout',
-  413: 'request-too-large',
-  414: 'request-too-large',
-  421: 'host-not-allowed',
-  431: 'request-too-large',
-};
+/** The code of an exception of Nest with a 4xx status. */
+function toCode(status: number): ProblemCode {
+  if (status === 401) return 'client-not-allowed';
+  return PROBLEM_CODES.find((code) => PROBLEMS[code].status === status) ?? 'invalid-request';
+}
 
 function statusOf(thrown: unknown): number | null {
   if (thrown instanceof HttpException) return thrown.getStatus();

@@ -3,11 +3,11 @@ import fastifyPlugin from 'fastify-plugin';
 import type { Level, Logger } from 'pino';
 import { GatewayError } from '../errors/gateway-error.js';
 import { hasManyDigits } from '../errors/many-digits.js';
-import { isProbe } from '../representation/paths.js';
 import { CALLER_LEFT, type Activity } from '../telemetry/activity.js';
 import '../telemetry/request-fields.js';
 import { endRequestSpan, startRequestSpan } from '../telemetry/spans.js';
 import { isFromOwnPage } from './cors.js';
+import { isApi, isProbe } from './guard.js';
 import type { UnderWay } from './under-way.js';
 
 interface RequestLogOptions {
@@ -70,7 +70,14 @@ export class RequestLog {
   refused({ status, code, owner }: GatewayError, requestId: string, method: string | null, client?: string): void {
     const line = { event: 'request', requestId, method, route: null, status, ms: 0, code, owner, client };
     this.#logger.info(line, 'request');
-    const nothing = { route: null, ms: 0, cache: undefined, clientName: undefined, isOwnPage: false };
+    const nothing = {
+      route: undefined,
+      isCall: false,
+      ms: 0,
+      cache: undefined,
+      clientName: undefined,
+      isOwnPage: false,
+    };
     this.#activity.emit('requestEnded', {
       method: toKnownMethod(method),
       status,
@@ -87,10 +94,11 @@ export class RequestLog {
     const { origin, 'x-client-name': header } = raw.headers;
     const clientName = header ? String(header) : undefined;
     const method = raw.method ?? null;
-    const route = request.routeOptions.url ?? null;
+    const route = request.routeOptions.url;
     const { span, cache, refreshId, problem } = fields;
     const isOwnPage = clientName === OWN_PAGE && isFromOwnPage(raw.headers);
-    const ended = { method: toKnownMethod(method), route, status, ms, cache, problem, clientName, isOwnPage };
+    const isCall = isApi(route);
+    const ended = { method: toKnownMethod(method), route, isCall, status, ms, cache, problem, clientName, isOwnPage };
     if (span) endRequestSpan(span, ended, refreshId);
     this.#logger[toLevel(status, route)](
       {
@@ -98,7 +106,7 @@ export class RequestLog {
         requestId: request.id,
         trace_id: span?.spanContext().traceId,
         method,
-        route,
+        route: route ?? null,
         status,
         ms: Math.round(ms * 10) / 10,
         cache,
@@ -115,9 +123,9 @@ export class RequestLog {
   }
 }
 
-function toLevel(status: number, route: string | null): Level {
+function toLevel(status: number, route: string | undefined): Level {
   if (status >= 500) return 'warn';
-  return status < 400 && isProbe(route ?? '') ? 'debug' : 'info';
+  return status < 400 && isProbe(route) ? 'debug' : 'info';
 }
 
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'CONNECT', 'TRACE']);

@@ -3,7 +3,6 @@ import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
 import { GatewayError } from '../errors/gateway-error.js';
-import { toPath } from './paths.js';
 
 /** More than any route defines, so the schema still sees at least one unknown or repeated parameter. */
 const MAX_PARAMETERS = 100;
@@ -40,6 +39,12 @@ export function readInput<T extends z.ZodType>(input: unknown, schema: T): z.out
   const { success, data, error } = schema.safeParse(input);
   if (success) return data;
   throw toInvalidRequest(error.issues);
+}
+
+/** The path of a URL, unchanged. */
+export function toPath(url: string): string {
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
 }
 
 /** Each parameter is named as the caller wrote it. */

@@ -10,8 +10,10 @@ export const CALLER_LEFT = 499;
 export interface RequestEnded {
   /** A method that HTTP defines; else `_OTHER`. */
   readonly method: string;
-  /** The template of its route; null without one. */
-  readonly route: string | null;
+  /** The template of its route; undefined without one. */
+  readonly route: string | undefined;
+  /** True for a route of the API. */
+  readonly isCall: boolean;
   readonly status: number;
   readonly ms: number;
   readonly cache: RequestFields['cache'];

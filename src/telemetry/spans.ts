@@ -43,11 +43,11 @@ export function endRequestSpan(
   const verb = method === '_OTHER' ? 'HTTP' : method;
   const left = status === CALLER_LEFT;
   const failed = left || status >= 500;
-  span.updateName(route === null ? verb : `${verb} ${route}`);
+  span.updateName(route === undefined ? verb : `${verb} ${route}`);
   // the SDK leaves out what is undefined
   span.setAttributes({
     'http.request.method': method,
-    'http.route': route ?? undefined,
+    'http.route': route,
     'http.response.status_code': left ? undefined : status,
     'error.type': problem?.code ?? toErrorType(status),
     'accounts_gateway.cache': cache,

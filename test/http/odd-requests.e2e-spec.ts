@@ -70,7 +70,14 @@ const CASES: Case[] = [
   ['%2e%2e', get(`${PATH}/%2e%2e`), 404, 'account-not-found'],
   ['files of the docs, encoded', get('/docs/%2e%2e%2f%2e%2e%2fpackage.json'), 404, 'not-found'],
   ['bad percents', get(`${PATH}/%zz%4`), 400, 'malformed-request'],
-  ['a path of a probe, encoded', `GET /health/%6cive HTTP/1.1\r\nHost: evil\r\n\r\n`, 421, 'host-not-allowed'],
+  ['the path of a probe, encoded', `GET /health/%6cive HTTP/1.1\r\nHost: evil\r\n\r\n`, 200],
+  ['nearly the path of a probe', `GET /health/live/ HTTP/1.1\r\nHost: evil\r\n\r\n`, 421, 'host-not-allowed'],
+  [
+    'a call of another site, encoded',
+    get('/%61pi/v1/accounts', 'Sec-Fetch-Site: cross-site\r\n'),
+    403,
+    'client-not-allowed',
+  ],
   [
     'cross-site, twice',
     get(PATH, 'Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n'),

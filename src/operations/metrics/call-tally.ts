@@ -1,5 +1,4 @@
 import type { Owner } from '../../errors/problem-table.js';
-import { isApi } from '../../representation/paths.js';
 import type { RequestEnded } from '../../telemetry/activity.js';
 
 /** Durations are counted in steps of 15 %, from 0.05 ms to a minute. */
@@ -16,8 +15,8 @@ export interface RecentCall {
 }
 
 /** The request as a call of an app; null for every request that is none. */
-export function toRecentCall({ route, status, ms, cache, problem, isOwnPage }: RequestEnded): RecentCall | null {
-  if (isOwnPage || route === null || !isApi(route)) return null;
+export function toRecentCall({ isCall, status, ms, cache, problem, isOwnPage }: RequestEnded): RecentCall | null {
+  if (isOwnPage || !isCall) return null;
   if (status >= 500) return { ms, got: 'errors', owner: problem?.owner ?? 'operator' };
   if (status !== 200 && status !== 304) return { ms, got: 'other' };
   return { ms, got: cache === 'stale' ? 'stale' : 'current' };

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { hasManyDigits } from '../../errors/many-digits.js';
-import { isApi } from '../../representation/paths.js';
 import type { RequestEnded } from '../../telemetry/activity.js';
 import { Clock } from '../../time/clock.js';
 import { CallTally, type RecentCall } from './call-tally.js';
@@ -27,7 +26,7 @@ interface Caller {
   lastSeen: number;
 }
 
-type Request = Pick<RequestEnded, 'clientName' | 'route' | 'problem'>;
+type Request = Pick<RequestEnded, 'clientName' | 'isCall' | 'problem'>;
 
 /**
  * The callers by name, from their X-Client-Name (docs/logs.md#labels): the 50 names that called `/api` last within an
@@ -87,14 +86,14 @@ export class Callers {
     return calls;
   }
 
-  #find({ clientName: name = WITHOUT_NAME, route, problem }: Request): Caller {
-    const isCall = route !== null && isApi(route) && !(problem && REJECTED.has(problem.code));
+  #find({ clientName: name = WITHOUT_NAME, isCall, problem }: Request): Caller {
+    const isAllowed = isCall && !(problem && REJECTED.has(problem.code));
     const known = this.#byName.get(name);
     if (known) {
-      if (isCall) known.lastSeen = this.clock.now().monotonic;
+      if (isAllowed) known.lastSeen = this.clock.now().monotonic;
       return known;
     }
-    const isNew = isCall && NAME.test(name) && !hasManyDigits(name);
+    const isNew = isAllowed && NAME.test(name) && !hasManyDigits(name);
     return isNew ? this.#add(name) : (this.#byName.get(OTHER) as Caller);
   }
 

@@ -12,7 +12,14 @@ function createMetrics() {
   const callers = new Callers(new FakeClock());
   const history = new RecentHistory(activity, {} as GatewayStatus);
   const metrics = new Metrics(activity, callers, history, {} as Settings);
-  const request = { method: 'GET', route: '/api/v1/accounts', status: 200, ms: 0.4, clientName: undefined };
+  const request = {
+    method: 'GET',
+    route: '/api/v1/accounts',
+    isCall: true,
+    status: 200,
+    ms: 0.4,
+    clientName: undefined,
+  };
   const emit = (change: object) =>
     activity.emit('requestEnded', { ...request, cache: undefined, problem: undefined, isOwnPage: false, ...change });
   const render = () => metrics.toText().split('\n');

@@ -22,6 +22,7 @@ function createHistory() {
     activity.emit('requestEnded', {
       method: 'GET',
       route: '/api/v1/accounts',
+      isCall: true,
       status: 200,
       ms,
       cache: undefined,
@@ -50,8 +51,8 @@ describe('the last hour', () => {
     request(5, { status: 499 });
     request(5, { cache: 'stale', status: 304 });
     request(5000, { clientName: 'console', isOwnPage: true });
-    request(5000, { route: '/health' });
-    request(5000, { route: null });
+    request(5000, { route: '/health', isCall: false });
+    request(5000, { route: undefined, isCall: false });
     const call = { serverAddress: 'bank.example', serverPort: 443 };
     activity.emit('bankCallEnded', { ...call, target: 'accounts', status: 200, ms: 200, code: null });
     activity.emit('bankCallEnded', { ...call, target: 'token', status: null, ms: 250, code: 'bank-timeout' });
@@ -122,7 +123,7 @@ describe('the callers', () => {
     clock.advance(29_000);
     request(1, {});
     request(1, { clientName: 'console', isOwnPage: true });
-    request(1, { clientName: 'prober', route: '/health' });
+    request(1, { clientName: 'prober', isCall: false });
     const at = (ms: number) => new Date(clock.now().wall - ms).toISOString();
     expect(callers.clients).toMatchObject([
       { name: 'portal', callsPerMinute: 100, current: 99, stale: 0, errors: 1, lastAt: at(29_000) },
@@ -160,8 +161,8 @@ describe('the callers', () => {
   });
 
   it.each([
-    ['another route', { route: '/health' }],
-    ['no route', { route: null }],
+    ['another route', { route: '/health', isCall: false }],
+    ['no route', { route: undefined, isCall: false }],
     ['a rejected address', { problem: { code: 'client-not-allowed', owner: 'caller' } }],
   ])('are not displaced by new names on %s', (_where, change) => {
     const { callers, request } = createHistory();

@@ -1,7 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { problemSchema } from '../../errors/problem-document.js';
 import { PROBLEM_CODES, PROBLEMS } from '../../errors/problem-table.js';
-import { isApi } from '../../representation/paths.js';
 import { refTo } from '../../representation/schemas.js';
 
 type PathItem = OpenAPIObject['paths'][string];
@@ -59,6 +58,8 @@ export function addCommonResponses(paths: OpenAPIObject['paths']): void {
     }
   }
 }
+
+const isApi = (path: string): boolean => path.startsWith('/api/');
 
 function commonOf(path: string): Responses {
   const statuses = [
