@@ -44,17 +44,9 @@ export function* toParts(
   facts: SnapshotFacts,
 ): Generator<string | undefined, void> {
   if (asked.kind === 'csv' || asked.kind === 'ndjson') return yield* toRows(list, asked, facts.asOf);
-  const properties = yield* withoutText(findProperties(list, asked));
+  const properties = yield* findProperties(list, asked);
   yield* toJson(properties ?? {});
   yield toEnd(facts);
-}
-
-function* withoutText<T>(steps: Steps<T>): Generator<undefined, T> {
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-    yield;
-  }
 }
 
 /** A JSON object without its end: each property, and each entry of a list, is a part. */

@@ -23,7 +23,6 @@ export class ListService {
   #list = new AccountList();
   #texts = new SharedTexts();
   readonly #documents = new Map<number, Iterator<string | undefined>>();
-  #lastDocument = 0;
 
   /** Adds a page of the bank. Page 1 restarts the list. @throws GatewayError bank-response-invalid */
   takePage(number: number, body: Uint8Array): PageFacts {
@@ -51,25 +50,21 @@ export class ListService {
     return inSlices(answer(this.#list, query, facts), signal);
   }
 
-  /** Begins a long document; returns its number for `nextPiece`. */
-  openDocument(asked: Query | Export, facts: SnapshotFacts): number {
-    this.#lastDocument += 1;
-    this.#documents.set(this.#lastDocument, toParts(this.#list, asked, facts));
-    return this.#lastDocument;
-  }
-
-  /** The next piece of a document; null at its end, or after `closeDocument`. @throws the reason of `signal` */
-  async nextPiece(number: number, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer> | null> {
-    const parts = this.#documents.get(number);
-    if (!parts) return null;
+  /** The next piece of a long document, which the first call begins; null at its end. @throws the reason of `signal` */
+  async nextPiece(
+    document: number,
+    asked: Query | Export,
+    facts: SnapshotFacts,
+    signal?: AbortSignal,
+  ): Promise<Uint8Array<ArrayBuffer> | null> {
+    const parts = this.#documents.get(document) ?? toParts(this.#list, asked, facts);
+    this.#documents.set(document, parts);
     const text = await inSlices(toPiece(parts), signal);
-    if (text !== '') return utf8.encode(text);
-    this.closeDocument(number);
-    return null;
+    return text === '' ? null : utf8.encode(text);
   }
 
-  closeDocument(number: number): void {
-    this.#documents.delete(number);
+  closeDocument(document: number): void {
+    this.#documents.delete(document);
   }
 
   /** The accounts as JSON in UTF-8, in order of name; null if they take more than `maxBytes`. */

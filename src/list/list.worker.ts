@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { GatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
+import type { Answer } from './documents.js';
 import { ListService } from './list-service.js';
 
 export type ListMethod = {
@@ -51,12 +52,9 @@ async function run({ id, method, args }: ListCall, signal: AbortSignal): Promise
   }
 }
 
-/** Bytes are transferred, not copied. */
+/** Bytes, alone or as the body of an answer, are transferred, not copied. */
 function buffersOf(reply: ListReply): ArrayBuffer[] {
   const result = 'result' in reply ? reply.result : null;
-  const bytes = isAnswer(result) ? result.body : result;
+  const bytes = (result as Partial<Answer> | null)?.body ?? result;
   return bytes instanceof Uint8Array && bytes.buffer instanceof ArrayBuffer ? [bytes.buffer] : [];
 }
-
-const isAnswer = (result: unknown): result is { readonly body: unknown } =>
-  typeof result === 'object' && result !== null && 'body' in result;

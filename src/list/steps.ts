@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 /** Work that can pause at each of its steps. */
-export type Steps<T> = Generator<unknown, T>;
+export type Steps<T> = Generator<undefined, T>;
 
 /** Work on one query for longer than this lets others in between. */
 const SLICE_MS = 20;

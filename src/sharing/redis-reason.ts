@@ -11,33 +11,22 @@ const REASONS: Readonly<Record<string, string>> = {
   clock: "its clock differs from this machine's by more than a day",
   cluster: CLUSTER,
   MOVED: CLUSTER,
-  ASK: CLUSTER,
-  CROSSSLOT: CLUSTER,
-  CLUSTERDOWN: CLUSTER,
   NOAUTH: 'it wants a user and password in REDIS_URL',
   WRONGPASS: 'it rejected the user or password of REDIS_URL',
   NOPERM: 'the user of REDIS_URL may not run a command or use a key that sharing needs: see the ACL of docs/fleet.md',
   READONLY: 'it is a read-only replica: use the primary',
-  MASTERDOWN: 'it is a replica that has lost its primary',
   OOM: 'its memory is full',
-  MISCONF: 'it cannot write to its disk',
   LOADING: 'it is still loading its data',
-  BUSY: 'it is busy with a script',
   ERR: 'it rejected a command: Redis 6.2 or newer is needed',
   ECONNREFUSED: 'nothing listens at its address',
   ENOTFOUND: 'its name cannot be resolved',
   EAI_AGAIN: 'its name cannot be resolved',
   EHOSTUNREACH: 'there is no route to it',
-  ENETUNREACH: 'there is no route to it',
   ETIMEDOUT: 'no connection in time',
   ConnectionTimeoutError: 'no connection in time',
   SocketTimeoutError: 'it did not answer in time',
   ECONNRESET: CLOSED,
-  EPIPE: CLOSED,
   SocketClosedUnexpectedlyError: CLOSED,
-  SocketClosedDuringConnection: CLOSED,
-  ClientClosedError: CLOSED,
-  DisconnectsClientError: CLOSED,
   DEPTH_ZERO_SELF_SIGNED_CERT: CERTIFICATE,
   SELF_SIGNED_CERT_IN_CHAIN: CERTIFICATE,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: CERTIFICATE,
@@ -51,7 +40,8 @@ const REASONS: Readonly<Record<string, string>> = {
 /** The reason in words, with its code in brackets. It never has the message of the library, which may contain an address. */
 export function toReason(error: unknown): string {
   const code = toCode(error);
-  return `${REASONS[code] ?? 'the connection failed'} (${code})`;
+  const others = error instanceof ErrorReply ? 'it rejected a command' : 'the connection failed';
+  return `${REASONS[code] ?? others} (${code})`;
 }
 
 /** The first word of a reply of Redis, else the code of the error, else its class. */

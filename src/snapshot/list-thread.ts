@@ -104,20 +104,17 @@ export class ListThread {
   /** A long document in pieces of about 64 KB, each built when it is asked for. @throws as `answer` */
   async *pieces(asked: Query | Export, facts: SnapshotFacts, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
     this.#open += 1;
+    this.#lastId += 1;
+    const document = this.#lastId;
     try {
-      const number = await this.#call('openDocument', [asked, facts]);
-      try {
-        for (;;) {
-          const piece = await this.#call('nextPiece', [number], { signal });
-          if (piece === null) return;
-          yield piece;
-        }
-      } finally {
-        if (!this.hasEnded) await this.#call('closeDocument', [number]);
+      for (;;) {
+        const piece = await this.#call('nextPiece', [document, asked, facts], { signal });
+        if (piece === null) return;
+        yield piece;
       }
     } finally {
       this.#open -= 1;
-      this.#endIfIdle();
+      if (!this.hasEnded) await this.#call('closeDocument', [document]);
     }
   }
 

@@ -51,6 +51,7 @@ export class LocalList {
   readonly #lost = Promise.withResolvers<GatewayError>();
   readonly lost = this.#lost.promise;
   readonly #service = new ListService();
+  #documents = 0;
 
   constructor(accounts: readonly Account[] = []) {
     this.#service.restore(Buffer.from(JSON.stringify(accounts)));
@@ -69,9 +70,10 @@ export class LocalList {
   }
 
   async *pieces(asked: Query | Export, facts: SnapshotFacts, signal: AbortSignal) {
-    const number = this.#service.openDocument(asked, facts);
+    this.#documents += 1;
+    const document = this.#documents;
     for (;;) {
-      const piece = await this.#service.nextPiece(number, signal);
+      const piece = await this.#service.nextPiece(document, asked, facts, signal);
       if (piece === null) return;
       yield piece;
     }
