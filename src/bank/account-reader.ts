@@ -79,7 +79,7 @@ export class AccountReader {
       if (this.#withSmallerPages === REFRESHES_WITH_SMALLER_PAGES) this.#forget();
       return outcome;
     } catch (error) {
-      if (!signal.aborted) this.#forget();
+      this.#forget();
       throw error;
     }
   }
