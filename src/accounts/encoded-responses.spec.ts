@@ -4,11 +4,13 @@ import type { SnapshotFacts } from '../list/answer-schemas.js';
 import type { Query } from '../list/queries.js';
 import type { ServedSnapshot } from '../cache/snapshot-cache.js';
 import type { Settings } from '../config/settings.js';
-import { EncodedResponses } from './encoded-responses.js';
+import { EncodedResponses, type EncodedResponse } from './encoded-responses.js';
 
 const MB = 1024 * 1024;
 const STAYS = new AbortController().signal;
 const query = (number: number): Query => ({ kind: 'account', id: String(number) });
+
+const encodingOf = (response: EncodedResponse | null) => response?.headers['content-encoding'] ?? 'identity';
 
 /** Responses of a list that returns a body of `bytes`, once the gate is open. */
 function begin(bytes: number) {
@@ -68,27 +70,27 @@ describe('a response', () => {
     const { open, get, find } = begin(2000);
     open();
     const compressed = await get(1, 'br');
-    expect([compressed?.encoding, find(1, 'br') === compressed]).toEqual(['br', true]);
-    expect((await get(1))?.encoding).toBe('identity');
+    expect([encodingOf(compressed), find(1, 'br') === compressed]).toEqual(['br', true]);
+    expect(encodingOf(await get(1))).toBe('identity');
   });
 
   it('is not compressed up to 1 KB', async () => {
     const { open, get, find } = begin(1000);
     open();
     const plain = await get(1, 'br');
-    expect([plain?.encoding, find(1, 'br') === plain]).toEqual(['identity', true]);
+    expect([encodingOf(plain), find(1, 'br') === plain]).toEqual(['identity', true]);
   });
 
   it('is sent uncompressed while more than 16 wait for compression, and compressed later', async () => {
     const { open, get, find } = begin(2 * MB);
     open();
     const all = await Promise.all(Array.from({ length: 40 }, (_, number) => get(number, 'br')));
-    const plain = all.filter((response) => response?.encoding === 'identity').length;
+    const plain = all.filter((response) => encodingOf(response) === 'identity').length;
     expect(plain).toBeGreaterThan(0);
     expect(plain).toBeLessThanOrEqual(40 - 18);
-    const first = all.findIndex((response) => response?.encoding === 'identity');
+    const first = all.findIndex((response) => encodingOf(response) === 'identity');
     expect(find(first, 'br')).toBeUndefined();
-    expect((await get(first, 'br'))?.encoding).toBe('br');
+    expect(encodingOf(await get(first, 'br'))).toBe('br');
   });
 });
 

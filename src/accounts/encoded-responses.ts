@@ -23,8 +23,11 @@ const MAX_COMPRESSING = 2;
 const MAX_WAITING_TO_COMPRESS = 16;
 
 export interface EncodedResponse {
-  readonly etag: string;
-  readonly encoding: Encoding;
+  readonly headers: {
+    readonly etag: string;
+    readonly 'content-type': string;
+    readonly 'content-encoding'?: Compression;
+  };
   /** Null for a document that is too large to be kept, and is sent in pieces. */
   readonly body: Buffer | null;
 }
@@ -68,7 +71,9 @@ export class EncodedResponses {
         ? this.#ask(served, query, signal)
         : this.#compress(served, query, encoding, signal));
       // one that was not compressed because too many waited is not kept as the compressed one
-      if (response && (response.encoding === encoding || isSmall(response))) responses.ready.set(key, response);
+      const isFinal =
+        encoding === 'identity' || !response || isSmall(response) || 'content-encoding' in response.headers;
+      if (response && isFinal) responses.ready.set(key, response);
       return response;
     };
     return responses.ready.get(key) ?? join(responses.building, key, build, toSignal());
@@ -79,8 +84,7 @@ export class EncodedResponses {
     if (answer === null) return null;
     const { digest, body } = answer;
     return {
-      etag: `W/"${digest}"`,
-      encoding: 'identity',
+      headers: { etag: `W/"${digest}"`, 'content-type': 'application/json; charset=utf-8' },
       body: body && Buffer.from(body.buffer, body.byteOffset, body.byteLength),
     };
   }
@@ -94,10 +98,10 @@ export class EncodedResponses {
     const plain = await this.get(served, query, 'identity', () => signal);
     if (plain === null || plain.body === null || isSmall(plain)) return plain;
     if (this.#compressing.pendingCount >= MAX_WAITING_TO_COMPRESS) return plain;
-    const { etag, body } = plain;
+    const { headers, body } = plain;
     return this.#compressing(async () => {
       signal.throwIfAborted();
-      return { etag, encoding, body: await compressed(body, encoding) };
+      return { headers: { ...headers, 'content-encoding': encoding }, body: await compressed(body, encoding) };
     });
   }
 

@@ -24,9 +24,9 @@ const MAX_COMPRESSED_STREAMS = 2;
 
 type Sent = void | Promise<void>;
 
-/** A response that was found or can be built, with its own headers. */
+/** A response with its own headers. */
 interface Document {
-  readonly headers: Readonly<Record<string, string>> & { readonly etag: string };
+  readonly headers: { readonly etag: string } & Readonly<Record<string, string>>;
   /** What is sent in pieces, if it is not ready. */
   readonly body: Buffer | Query | Export;
 }
@@ -57,7 +57,8 @@ export class Responder {
     return this.#withSnapshot(request, (served) => {
       const send = (response: EncodedResponse | null) => {
         if (response === null) throw this.#accountNotFound(served);
-        return this.#reply(request, reply, served, toDocument(response, query));
+        const { headers, body } = response;
+        return this.#reply(request, reply, served, { headers, body: body ?? query });
       };
       const response = this.responses.get(served, query, encoding, toSignal);
       return response instanceof Promise ? response.then(send) : send(response);
@@ -163,13 +164,4 @@ export class Responder {
       headers: { ...this.#cacheHeaders(served), 'cache-control': 'no-store' },
     });
   }
-}
-
-function toDocument({ etag, encoding, body }: EncodedResponse, query: Query): Document {
-  const type = 'application/json; charset=utf-8';
-  const isEncoded = body !== null && encoding !== 'identity';
-  return {
-    headers: { etag, 'content-type': type, ...(isEncoded && { 'content-encoding': encoding }) },
-    body: body ?? query,
-  };
 }

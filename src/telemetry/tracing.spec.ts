@@ -27,20 +27,7 @@ describe('OpenTelemetry variables', () => {
     },
   );
 
-  it('cause no warning if they have an effect, or if their value is the default', async () => {
-    const good = { OTEL_SERVICE_NAME: 'x', OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'a=b', OTEL_SDK_DISABLED: 'false' };
-    const asItIs = { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf', OTEL_BSP_X: '' };
-    expect(await start({ ...NOWHERE, ...good, ...asItIs })).toEqual({ warnings: [], isTraced: true });
-  });
-
-  it('are named in one warning if they have no effect, without their values', async () => {
-    const without = { OTEL_BSP_SCHEDULE_DELAY: '7', OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_PROPAGATORS: 'b3' };
-    for (const endpoint of [NOWHERE, {}]) {
-      const { warnings } = await start({ ...endpoint, ...without });
-      expect(warnings).toEqual([
-        expect.stringContaining('no effect here: OTEL_BSP_SCHEDULE_DELAY, OTEL_TRACES_SAMPLER, OTEL_PROPAGATORS ('),
-      ]);
-      await tracing?.stop(0);
-    }
+  it('the negative case: without them, an endpoint turns traces on', async () => {
+    expect(await start({ ...NOWHERE, OTEL_SDK_DISABLED: 'false' })).toEqual({ warnings: [], isTraced: true });
   });
 });

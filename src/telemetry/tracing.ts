@@ -22,11 +22,6 @@ export interface Tracing {
  */
 export async function startTracing(env: NodeJS.ProcessEnv, logger: Logger): Promise<Tracing | null> {
   if (isTurnedOff(env)) return null;
-  const without = Object.keys(env).filter((name) => env[name] && name.startsWith('OTEL_') && !hasEffect(name, env));
-  if (without.length > 0) {
-    const warning = `these variables of OpenTelemetry have no effect here: ${without.join(', ')} (docs/logs.md lists those that do)`;
-    logger.warn({ event: 'config.warning' }, warning);
-  }
   const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'];
   if (!endpoint) return null;
   // the exporter would fall back to localhost for an address that it cannot parse
@@ -79,25 +74,6 @@ const isTurnedOff = (env: NodeJS.ProcessEnv): boolean =>
   env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' ||
   env['OTEL_TRACES_EXPORTER'] === 'none' ||
   env['OTEL_TRACES_SAMPLER'] === 'always_off';
-
-const EXPORTER =
-  /^OTEL_EXPORTER_OTLP_(TRACES_)?(ENDPOINT|HEADERS|TIMEOUT|COMPRESSION|CERTIFICATE|CLIENT_CERTIFICATE|CLIENT_KEY)$/;
-
-/** Variables that ask for what is done anyway. */
-const AS_IT_IS: Readonly<Record<string, readonly string[]>> = {
-  OTEL_EXPORTER_OTLP_PROTOCOL: ['http/protobuf'],
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: ['http/protobuf'],
-  OTEL_METRICS_EXPORTER: ['none'],
-  OTEL_LOGS_EXPORTER: ['none'],
-  OTEL_SDK_DISABLED: ['false'],
-  OTEL_TRACES_EXPORTER: ['otlp'],
-  OTEL_TRACES_SAMPLER: ['parentbased_always_on'],
-};
-
-const hasEffect = (name: string, env: NodeJS.ProcessEnv): boolean =>
-  ['OTEL_SERVICE_NAME', 'OTEL_RESOURCE_ATTRIBUTES'].includes(name) ||
-  EXPORTER.test(name) ||
-  AS_IT_IS[name]?.includes(env[name] ?? '') === true;
 
 /** Logs the first failed export without its message, which may quote addresses and responses. */
 function reportOnce(logger: Logger): (error: unknown) => void {
