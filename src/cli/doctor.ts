@@ -62,7 +62,6 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
         return { settings: embedded.settings, warnings };
       },
       onStep: (step) => print(printStep(step)),
-      onWait: (reason) => print(`  ${reason}\n`),
       recorder,
     });
     const recording = recorder?.mask(new Date()) ?? null;

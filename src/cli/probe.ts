@@ -3,13 +3,15 @@ import { request as requestPlainly, type IncomingMessage } from 'node:http';
 import { request as requestSecurely, type RequestOptions } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readCertificates } from '../config/certificate-files.js';
-import { ownAddress } from '../config/own-address.js';
 import { FileUnusable } from '../config/small-file.js';
 import { EXIT } from './exit.js';
 
 /** Shorter than the timeout of the image's HEALTHCHECK, so that Docker shows the reason. */
 const TIMEOUT_MS = 4000;
 const RETRY_EVERY_MS = 250;
+/** A gateway that listens on any address also listens on this one. */
+const LOOPBACK = '127.0.0.1';
+const ANY_ADDRESS = new Set(['', '0.0.0.0', '::']);
 
 /** The settings that say where the gateway listens. */
 type Environment = Readonly<Partial<Record<'HOST' | 'PORT' | 'TLS_CERT_FILE', string>>>;
@@ -46,8 +48,9 @@ export async function probe(
 
 /** Null for a 200, else what is wrong. */
 async function ask(environment: Environment, path: string, timeoutMs: number): Promise<string | null> {
-  const { HOST: host = '', PORT: port, TLS_CERT_FILE: certFile } = environment;
-  const url = `${certFile ? 'https' : 'http'}://${ownAddress(host, port || '3000')}${path}`;
+  const { HOST: listensOn = '', PORT: port, TLS_CERT_FILE: certFile } = environment;
+  const host = ANY_ADDRESS.has(listensOn) ? LOOPBACK : listensOn;
+  const url = `${certFile ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port || '3000'}${path}`;
   const options = { agent: false };
   try {
     const call = certFile ? requestSecurely(url, { ...options, ...trustOnly(certFile) }) : requestPlainly(url, options);

@@ -1,6 +1,6 @@
 import inspector from 'node:inspector';
+import { isIP } from 'node:net';
 import { readListenerPair } from './certificate-files.js';
-import { isLoopback } from './own-address.js';
 import { toError, type SettingsError } from './settings-error.js';
 import type { Command, SettingName } from './settings-schema.js';
 import type { Values } from './settings.js';
@@ -48,6 +48,10 @@ function checkListener(env: NodeJS.ProcessEnv, { HOST: host }: Partial<Values>):
     .filter((name) => !env[name])
     .map((name) => toError(name, `must be set, because HOST (${host}) is not loopback`));
 }
+
+/** True for an address of HOST that only this machine can reach. */
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
 function checkListenerKey({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Partial<Values>): SettingsError[] {
   if (!cert || !key) return [];

@@ -1,8 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { join } from 'node:path';
 import { Clock } from '../../src/time/clock.js';
@@ -17,7 +14,6 @@ import { toEnvironment } from '../support/bank-address.js';
 import { startOpensslServer } from '../support/openssl-server.js';
 import { ASKS_LATE, askingLate } from '../support/late-certificate.js';
 import { issueToken, json, listAccounts, startPretendBank, type Handler } from '../support/pretend-bank.js';
-import { onClose } from '../support/closing.js';
 import { startRedis } from '../support/redis.js';
 import { listSample, PLANTED, sampleAccount } from '../support/sample-accounts.js';
 import { closedPort, startRawServer, startTlsServer } from '../support/servers.js';
@@ -229,42 +225,6 @@ describe('the doctor names the broken step', () => {
     const { step: other } = await examineWith(toEnvironment(bank));
     expect(other('token').problem).toContain('TLS 1.2 was tried once and gave the same (address-not-allowed)');
     expect(bank.requests.filter(({ path }) => path.includes('authorize'))).toHaveLength(2);
-  });
-
-  it('waits for the back-off that a gateway on this machine shows after a refusal', async () => {
-    bank.onToken = answer(401);
-    let nextAttemptAt = '';
-    const { host } = new URL(bank.url);
-    let shown = { host, code: 'credentials-rejected' };
-    const gateway = createServer((_request, response) => {
-      // counted from the answer, so that a slow machine waits too
-      nextAttemptAt = new Date(Date.now() + 1000).toISOString();
-      const text = JSON.stringify({
-        details: {
-          token: { lastError: { code: shown.code } },
-          bank: { mode: 'live', host: shown.host, nextAttemptAt },
-        },
-      });
-      response.writeHead(503, { 'content-length': Buffer.byteLength(text) }).end(text);
-    });
-    gateway.listen(0, '127.0.0.1');
-    await once(gateway, 'listening');
-    onClose(() => gateway.close());
-    const env = { ...toEnvironment(bank), PORT: String((gateway.address() as AddressInfo).port) };
-    const waits: string[] = [];
-    const onWait = (reason: string) => waits.push(reason);
-    await examineWith(env, { onWait });
-    expect(waits).toHaveLength(1);
-    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(nextAttemptAt));
-    // the negative cases: another bank, and a failure that no password causes
-    for (const other of [
-      { host: 'other.example', code: 'credentials-rejected' },
-      { host, code: 'bank-unreachable' },
-    ]) {
-      shown = other;
-      await examineWith(env, { onWait });
-    }
-    expect(waits).toHaveLength(1);
   });
 
   const checkRedis = async (redis: Record<string, string>, reason: string) => {

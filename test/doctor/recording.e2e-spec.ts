@@ -56,6 +56,8 @@ describe('a recording', () => {
     });
     return {
       ...(Object.fromEntries(fields) as Record<string, unknown>),
+      // a word of an open list that is also data
+      protectionType: 'Plantednames',
       accountIdentifiers: [
         { account: 'lu060408592157516019', financialInstitution: 'PLANTEDBIC', country: 'Plantednames' },
       ],

@@ -27,15 +27,15 @@ export async function examineWith(
   {
     offline = false,
     clock = new Clock(),
-    ...listeners
-  }: Partial<Pick<Parameters<typeof examine>[0], 'offline' | 'clock' | 'onWait' | 'recorder'>> = {},
+    recorder,
+  }: Partial<Pick<Parameters<typeof examine>[0], 'offline' | 'clock' | 'recorder'>> = {},
 ): Promise<Examination> {
   const printed: string[] = [];
   const report = await examine({
     mode: 'live',
     offline,
     clock,
-    ...listeners,
+    recorder,
     settings: async () => readSettings({ ...PATIENT, ...env }, { sandbox: false }),
     onStep: (step) => void printed.push(printStep(step)),
   });

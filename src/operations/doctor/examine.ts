@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { AuthorizedCall } from '../../auth/authorized-call.js';
 import { BankIdentity } from '../../auth/bank-identity.js';
@@ -14,7 +13,6 @@ import type { Recorder } from './record/recorder.js';
 import { checkAccounts, checkShape } from './check-accounts.js';
 import { checkDns, checkRoute, checkTls } from './check-connection.js';
 import { explainByOlderTls } from './older-tls.js';
-import { runningBackOffMs } from './running-gateway.js';
 import { checkCertificate, checkSettings, type SettingsSource } from './check-files.js';
 import { problemOf, StepFailed, Steps, STEPS, type Findings, type StepReport } from './steps.js';
 
@@ -26,8 +24,6 @@ interface ExamineOptions {
   readonly clock: Clock;
   /** Called when a step ends. */
   readonly onStep: (report: StepReport) => void;
-  /** Called before the doctor waits, with the reason. */
-  readonly onWait?: (reason: string) => void;
   /** Records the calls to the bank, from the token request on. */
   readonly recorder?: Recorder | undefined;
 }
@@ -80,7 +76,7 @@ async function examineBank(
   steps: Steps,
   settings: Settings,
   material: IdentityMaterial,
-  { mode, clock, onWait, recorder }: ExamineOptions,
+  { clock, recorder }: ExamineOptions,
 ): Promise<void> {
   const parts = { settings, clock, activity: new Activity(), logger: pino({ level: 'silent' }) };
   const identity = new BankIdentity(material, recorder ? { ...parts, onCall: recorder.note } : parts);
@@ -106,12 +102,6 @@ async function examineBank(
       tls = findings.facts as typeof tls;
       return checkTls(handshakes, findings);
     });
-    const waitMs = mode === 'live' ? await runningBackOffMs(settings, clock.now().wall) : 0;
-    if (waitMs > 0) {
-      const seconds = Math.ceil(waitMs / 1000);
-      onWait?.(`The gateway on this machine waits after a refusal. The token is requested in ${seconds} s.`);
-      await delay(waitMs);
-    }
     if (recorder) recorder.bank = describeBank(settings, material, tls);
     await ask('token', (findings) => checkToken(identity, findings));
     const listed = await ask('accounts', async (findings) => {

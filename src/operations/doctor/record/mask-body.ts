@@ -65,7 +65,6 @@ export class DataWords {
  * @param data from `wordsOf` of all bodies
  */
 export function maskBody(body: string, mask: Mask, data: DataWords): string {
-  if (body.startsWith('\ufeff')) return `\ufeff${maskBody(body.slice(1), mask, data)}`;
   // an error document has no open list
   const isList = /"result"\s*:/.test(body);
   const masked = rewrite(body, {
@@ -84,7 +83,6 @@ export function maskBody(body: string, mask: Mask, data: DataWords): string {
 
 /** The words of all texts of a body that are no words of an open list, in lower case. */
 export function wordsOf(body: string): Set<string> {
-  if (body.startsWith('\ufeff')) return wordsOf(body.slice(1));
   const words = new Set<string>();
   const add = (text: string) => {
     for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) words.add(word);
@@ -113,9 +111,10 @@ interface Visitor {
  * number of a broken service is no document.
  */
 function rewrite(body: string, visitor: Visitor): string | null {
-  if (!/^\s*[[{]/.test(body)) return null;
+  const [, mark, document] = /^(\ufeff?)(\s*[[{].*)$/s.exec(body) ?? [];
+  if (document === undefined) return null;
   try {
-    return JSON.stringify(replace(parseDigits(body), '', visitor));
+    return mark + JSON.stringify(replace(parseDigits(document), '', visitor));
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof RangeError) return null;
     throw error;
