@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { fastify } from 'fastify';
 import { toGatewayError } from '../errors/gateway-error.js';
-import { createEntry, entry } from './entry.js';
+import { createEntry } from './entry.js';
 import { createOriginCheck, isFromOwnPage, isOwnOrigin } from './cors.js';
 
 const TREASURY = 'https://treasury.example';
@@ -25,7 +25,10 @@ async function ask(method: 'GET' | 'OPTIONS', headers: Record<string, string>, o
     reply.code(toGatewayError(error).status).send(toGatewayError(error).code),
   );
   const settings = { CORS_ORIGINS: origins, ALLOWED_HOSTS: ['localhost'], ALLOWED_CLIENTS: ['any'] };
-  await app.register(entry, { enter: createEntry(settings) });
+  const enter = createEntry(settings);
+  app.addHook('onRequest', (request, reply, done) => {
+    if (enter(request, reply)) done();
+  });
   app.get('/', () => 'read');
   const {
     statusCode,

@@ -14,13 +14,13 @@ import type { Activity } from '../telemetry/activity.js';
 import type { Log } from '../telemetry/log.js';
 import type { Clock } from '../time/clock.js';
 import { answerClientError, refuse, type ClientError } from './client-errors.js';
-import { createEntry, entry, toMethodNotAllowed, toRequestId } from './entry.js';
+import { createEntry, toMethodNotAllowed, toRequestId } from './entry.js';
 import { MAX_HEADER_BYTES, type HttpLimits } from './http-limits.js';
 import { ListenerCertificate } from './listener-certificate.js';
 import { sendProblem } from './problem-answer.js';
 import { parseQuery } from '../representation/read-query.js';
-import { RequestLog, requestLog } from './request-log.js';
-import { secureBodies } from './secure-bodies.js';
+import { RequestLog } from './request-log.js';
+import { sendInPieces } from './secure-bodies.js';
 import { UnderWay } from './under-way.js';
 
 interface HttpParts {
@@ -43,8 +43,8 @@ export interface Http {
 const MAX_SEGMENT_LENGTH = 1800;
 
 /**
- * Creates the entry point of requests (docs/architecture.md): the server with its limits, and Fastify with the two plugins that
- * every request passes before Nest.
+ * Creates the entry point of requests (docs/architecture.md): the server with its limits, and Fastify with what every request
+ * passes before Nest.
  */
 export async function createHttp({
   settings,
@@ -77,9 +77,12 @@ export async function createHttp({
     forceCloseConnections: 'idle',
     routerOptions: { querystringParser: parseQuery, maxParamLength: MAX_SEGMENT_LENGTH },
   });
-  await fastify.register(requestLog, { log, underWay });
-  await fastify.register(entry, { enter });
-  if (certificate) await fastify.register(secureBodies);
+  // every request passes these before any hook, middleware or guard that is added to the app
+  log.addTo(fastify);
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (enter(request, reply)) done();
+  });
+  if (certificate) sendInPieces(fastify);
   return { fastify, underWay, certificate };
 
   /** Answers a path that the router cannot read. Fastify runs no hooks for it. */

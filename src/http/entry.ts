@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import fastifyPlugin from 'fastify-plugin';
 import { GatewayError } from '../errors/gateway-error.js';
 import { SECURITY_HEADERS } from '../representation/security-headers.js';
 import { createOriginCheck, isPreflight, PREFLIGHT_HEADERS, toCorsHeaders } from './cors.js';
@@ -15,14 +14,7 @@ const ALWAYS = {
 const ALLOW = 'GET, HEAD, OPTIONS';
 
 /** Lets a request in. Returns false if it has its response. */
-export type Enter = (request: FastifyRequest, reply: FastifyReply) => boolean;
-
-/** What every request passes before any hook, middleware or guard that is added to the app. */
-export const entry = fastifyPlugin<{ readonly enter: Enter }>(async (fastify, { enter }) => {
-  fastify.addHook('onRequest', (request, reply, done) => {
-    if (enter(request, reply)) done();
-  });
-});
+type Enter = (request: FastifyRequest, reply: FastifyReply) => boolean;
 
 /** Sets the headers of every response; then CORS, the guard, preflights, OPTIONS, and 405 for methods that no route takes. */
 export function createEntry(settings: GuardSettings): Enter {

@@ -1,5 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import fastifyPlugin from 'fastify-plugin';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Level, Logger } from 'pino';
 import { GatewayError } from '../errors/gateway-error.js';
 import { hasManyDigits } from '../errors/many-digits.js';
@@ -10,48 +9,38 @@ import { isFromOwnPage } from './cors.js';
 import { isApi, isProbe } from './guard.js';
 import type { UnderWay } from './under-way.js';
 
-interface RequestLogOptions {
-  readonly log: RequestLog;
-  readonly underWay: UnderWay;
-}
-
 /** The name that the project's own pages send (src/pages/console/web): looking at them is not a call of an app. */
 export const OWN_PAGE = 'console';
 const RETRY_AFTER_MS = 1000;
 
-/**
- * The first plugin: logs and counts each request once, when its response closes. Closes a connection with too many requests, and
- * refuses a body while too many bytes are under way.
- */
-export const requestLog = fastifyPlugin<RequestLogOptions>(async (fastify, { log, underWay }) => {
-  fastify.decorateRequest('logFields');
-  fastify.addHook('onRequest', (request, reply, done) => {
-    if (log.begin(request, reply)) done();
-    else request.raw.socket.destroy();
-  });
-  fastify.addHook('onSend', (request, reply, payload, done) => {
-    if (underWay.isStopping) reply.header('connection', 'close');
-    const bytes = Buffer.isBuffer(payload) ? payload.length : 0;
-    if (bytes === 0 || underWay.addBytes(bytes)) {
-      request.logFields.bytes += bytes;
-      done(null, payload);
-      return;
-    }
-    const detail = 'Too many response bytes are under way to other callers.';
-    done(new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS }));
-  });
-});
-
-/** Writes the one line of each request (docs/logs.md#events), ends its span, and counts it. */
+/** Writes the one line of each request (docs/logs.md#events), ends its span, and counts it, once, when its response closes. */
 export class RequestLog {
-  readonly #logger: Logger;
-  readonly #activity: Activity;
-  readonly #underWay: UnderWay;
+  constructor(
+    private readonly logger: Logger,
+    private readonly activity: Activity,
+    private readonly underWay: UnderWay,
+  ) {}
 
-  constructor(logger: Logger, activity: Activity, underWay: UnderWay) {
-    this.#logger = logger;
-    this.#activity = activity;
-    this.#underWay = underWay;
+  /**
+   * Adds the first hooks. They close a connection with too many requests, and refuse a body while too many bytes are under way.
+   */
+  addTo(fastify: FastifyInstance): void {
+    fastify.decorateRequest('logFields');
+    fastify.addHook('onRequest', (request, reply, done) => {
+      if (this.begin(request, reply)) done();
+      else request.raw.socket.destroy();
+    });
+    fastify.addHook('onSend', (request, reply, payload, done) => {
+      if (this.underWay.isStopping) reply.header('connection', 'close');
+      const bytes = Buffer.isBuffer(payload) ? payload.length : 0;
+      if (bytes === 0 || this.underWay.addBytes(bytes)) {
+        request.logFields.bytes += bytes;
+        done(null, payload);
+        return;
+      }
+      const detail = 'Too many response bytes are under way to other callers.';
+      done(new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS }));
+    });
   }
 
   /**
@@ -63,13 +52,13 @@ export class RequestLog {
     const startedAt = performance.now();
     request.logFields = { startedAt, bytes: 0, span: startRequestSpan(request.headers['traceparent']) };
     reply.raw.once('close', () => this.#ended(request, reply));
-    return this.#underWay.begin(request.raw.socket);
+    return this.underWay.begin(request.raw.socket);
   }
 
   /** Logs input that never became a request but got a response. `method` is null if it could not be read. */
   refused({ status, code, owner }: GatewayError, requestId: string, method: string | null, client?: string): void {
     const line = { event: 'request', requestId, method, route: null, status, ms: 0, code, owner, client };
-    this.#logger.info(line, 'request');
+    this.logger.info(line, 'request');
     const nothing = {
       route: undefined,
       isCall: false,
@@ -78,7 +67,7 @@ export class RequestLog {
       clientName: undefined,
       isOwnPage: false,
     };
-    this.#activity.emit('requestEnded', {
+    this.activity.emit('requestEnded', {
       method: toKnownMethod(method),
       status,
       problem: { code, owner },
@@ -88,7 +77,7 @@ export class RequestLog {
 
   #ended(request: FastifyRequest, reply: FastifyReply): void {
     const { raw, logFields: fields } = request;
-    this.#underWay.end(raw.socket, fields.bytes);
+    this.underWay.end(raw.socket, fields.bytes);
     const status = reply.raw.writableFinished ? reply.statusCode : CALLER_LEFT;
     const ms = performance.now() - fields.startedAt;
     const { origin, 'x-client-name': header } = raw.headers;
@@ -100,7 +89,7 @@ export class RequestLog {
     const isCall = isApi(route);
     const ended = { method: toKnownMethod(method), route, isCall, status, ms, cache, problem, clientName, isOwnPage };
     if (span) endRequestSpan(span, ended, refreshId);
-    this.#logger[toLevel(status, route)](
+    this.logger[toLevel(status, route)](
       {
         event: 'request',
         requestId: request.id,
@@ -119,7 +108,7 @@ export class RequestLog {
       },
       'request',
     );
-    this.#activity.emit('requestEnded', ended);
+    this.activity.emit('requestEnded', ended);
   }
 }
 
