@@ -63,8 +63,8 @@ export const toProblem = (cause: unknown): GatewayProblem =>
     : new GatewayProblem({ code: 'internal-error', owner: 'operator', message: 'An error of this page.', cause });
 
 /**
- * `fetch` for the calls of this page. Over plain HTTP, browsers send no Sec-Fetch-Site, so only `Referer` tells the gateway that they are
- * its own page's and no app's.
+ * `fetch` for the calls of this page. Over plain HTTP, browsers send no Sec-Fetch-Site, so only `Referer` shows the gateway that they
+ * come from its own page.
  */
 export const fetchAsPage: typeof fetch = (input, init) => fetch(input, { ...init, referrerPolicy: 'same-origin' });
 
