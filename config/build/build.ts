@@ -101,7 +101,7 @@ async function buildInto(directory: string): Promise<void> {
   });
   cpSync(join(ROOT, 'client/README.md'), join(directory, 'guide/client.md'));
   cpSync(join(ROOT, 'CHANGELOG.md'), join(directory, 'guide/changelog.md'));
-  await buildDocumentFiles(directory);
+  await buildDocumentFiles(join(directory, 'guide'));
   const packages = listBundledPackages(modules, ['preact'], ROOT);
   writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(packages));
   if (flags.sbom) writeFileSync(join(directory, 'sbom.cdx.json'), createSbom(packages));
@@ -116,8 +116,8 @@ async function buildInto(directory: string): Promise<void> {
 async function buildDocumentFiles(directory: string): Promise<void> {
   const web = join(ROOT, 'src/pages/console/web');
   const styles = ['palette', 'header', 'documents'].map((name) => join(web, `styles/${name}.css`));
-  writeFileSync(join(directory, 'guide.css'), styles.map((file) => readFileSync(file, 'utf8')).join('\n'));
-  const script = await rolldown({ cwd: ROOT, platform: 'browser', input: { guide: join(web, 'documents/main.ts') } });
+  writeFileSync(join(directory, 'page.css'), styles.map((file) => readFileSync(file, 'utf8')).join('\n'));
+  const script = await rolldown({ cwd: ROOT, platform: 'browser', input: { page: join(web, 'documents/main.ts') } });
   await script.write({
     dir: directory,
     format: 'esm',

@@ -18,43 +18,9 @@ const parameterSchema = z
 /** Fields of a problem that other responses reuse in their schemas. */
 export const troubleShape = { code: codeSchema, owner: ownerSchema, detail: z.string() };
 
-/** An entry of the table of errors, as /problems gives it. */
-export const problemEntrySchema = z
-  .object({
-    code: codeSchema,
-    status: z
-      .int()
-      .min(400)
-      .max(599)
-      .nullable()
-      .meta({ example: 504 })
-      .describe('null for a code that only /health uses'),
-    owner: ownerSchema,
-    title: z.string().meta({ example: PROBLEMS['bank-timeout'].title }),
-    when: z.string().meta({ example: PROBLEMS['bank-timeout'].when }),
-    remedy: z
-      .string()
-      .meta({ example: remedyOf('bank-timeout') })
-      .describe('the first step'),
-    steps: z
-      .array(z.string())
-      .meta({ example: PROBLEMS['bank-timeout'].steps.map(toPlainText) })
-      .describe('what to do, in order'),
-    request: z
-      .string()
-      .nullable()
-      .meta({ example: PROBLEMS['bank-timeout'].request })
-      .describe('what to ask the bank or the network team'),
-    heals: z.boolean().describe('it may end although nobody acts'),
-    allowlist: z.boolean().describe("the bank's allowlist may be the cause"),
-  })
-  .meta({ id: 'ProblemEntry' });
-
-export type ProblemEntry = z.infer<typeof problemEntrySchema>;
-
-/** The entry of a code. */
-export function toProblemEntry(code: AnyCode): ProblemEntry {
-  const { status, owner, title, when, steps, request, heals, allowlist }: Problem = PROBLEMS[code];
+/** The entry of a code in the table of errors, as /problems gives it. */
+export function toProblemEntry(code: AnyCode) {
+  const { status, owner, title, when, steps, request, heals }: Problem = PROBLEMS[code];
   return {
     code,
     status,
@@ -65,31 +31,51 @@ export function toProblemEntry(code: AnyCode): ProblemEntry {
     steps: steps.map(toPlainText),
     request: request ?? null,
     heals: heals ?? false,
-    allowlist: allowlist ?? false,
   };
 }
+
+export const problemEntrySchema = z
+  .object({
+    code: codeSchema,
+    status: z.int().min(400).max(599).nullable().describe('null for a code that only /health uses'),
+    owner: ownerSchema,
+    title: z.string(),
+    when: z.string(),
+    remedy: z.string().describe('the first step'),
+    steps: z.array(z.string()).describe('what to do, in order'),
+    request: z.string().nullable().describe('what to ask the bank or the network team'),
+    heals: z.boolean().describe('it may end although nobody acts'),
+  })
+  .meta({ id: 'ProblemEntry', example: toProblemEntry('bank-timeout') });
 
 export const problemListSchema = z.array(problemEntrySchema).meta({ id: 'ProblemList' });
 
 /** The body of every error answer (RFC 9457). */
 export const problemSchema = z
   .object({
-    type: z.string().meta({ example: '/problems/bank-timeout' }),
-    title: z.string().meta({ example: PROBLEMS['bank-timeout'].title }),
-    status: z.int().min(400).max(599).meta({ example: 504 }),
-    detail: z
-      .string()
-      .meta({
-        example: 'The bank sent no complete list within 15000 ms (REQUEST_DEADLINE_MS); the refresh continues.',
-      })
-      .describe('a sentence for people'),
-    instance: z.string().meta({ example: '/api/v1/accounts' }).describe('the path of the request, without its query'),
+    type: z.string().describe('the page of the code'),
+    title: z.string(),
+    status: z.int().min(400).max(599),
+    detail: z.string().describe('a sentence for people'),
+    instance: z.string().describe('the path of the request, without its query'),
     code: codeSchema,
     owner: ownerSchema,
-    requestId: z.string().meta({ example: '8ec19755-b535-4e79-b06c-11d12898fbe0' }).describe('finds the log line'),
+    requestId: z.string().describe('finds the log line'),
     errors: z.array(parameterSchema).optional().describe('with `invalid-request`: the wrong parameters'),
   })
-  .meta({ id: 'Problem' });
+  .meta({
+    id: 'Problem',
+    example: {
+      type: '/problems/bank-timeout',
+      title: PROBLEMS['bank-timeout'].title,
+      status: 504,
+      detail: 'The bank sent no complete list within 15000 ms (REQUEST_DEADLINE_MS); the refresh continues.',
+      instance: '/api/v1/accounts',
+      code: 'bank-timeout',
+      owner: 'bank',
+      requestId: '8ec19755-b535-4e79-b06c-11d12898fbe0',
+    },
+  });
 
 export type ProblemDocument = z.infer<typeof problemSchema>;
 

@@ -17,22 +17,19 @@ export interface Problem {
   readonly request?: string;
   /** True if it may end although nobody acts. */
   readonly heals?: true;
-  /** True where the bank's allowlist may be the cause. */
-  readonly allowlist?: true;
 }
 
 const DOCTOR =
   '[Run the doctor](troubleshooting.md#the-doctor). It stops at the step that fails, and names the reason.';
-const DETAIL = 'Read `detail` of the failing component in `/health`, and the time.';
 const REPORT = 'Report it to the bank.';
 const COPY_REPORT = 'Copy the report on the status page: it has times, host, answer and certificate.';
 const KEEP_RUNNING =
   'Do not restart the gateway: it retries. A restart drops the cached copy, unless `SNAPSHOT_FILE` or `REDIS_URL` stores it.';
-const END_BACK_OFF = 'Then [reload](troubleshooting.md#commands): this ends the back-off, which may last 300 seconds.';
+const END_BACK_OFF =
+  'Once that is done, [reload](troubleshooting.md#commands): this ends the back-off, which may last 300 seconds.';
 const LATE_CERTIFICATE =
   'If all of this is right, the bank may ask for the certificate after the handshake: set `BANK_TLS_MAX_VERSION=1.2`, and [restart](troubleshooting.md#commands).';
 const TRY_PROXY = 'Try the proxy without the gateway: `curl -v -x <proxy> https://<host of BANK_BASE_URL>`.';
-const IN_DOCS = 'Compare the call with the parameters and limits in `/docs`.';
 
 /** Every error of the gateway: the source of /problems, /health, the doctor, the OpenAPI document and docs/errors.md. */
 export const PROBLEMS = {
@@ -41,7 +38,7 @@ export const PROBLEMS = {
     owner: 'caller',
     title: 'A parameter is wrong',
     when: 'A query parameter is unknown, repeated or has a wrong value. `errors` names each.',
-    steps: ['Correct the parameters that `errors` names.', IN_DOCS],
+    steps: ['Correct the parameters that `errors` names.', 'Look up their limits in `/docs`.'],
   },
   'malformed-request': {
     status: 400,
@@ -58,11 +55,7 @@ export const PROBLEMS = {
     owner: 'caller',
     title: 'The request arrived too slowly',
     when: 'The headers or the body of the request did not arrive in time.',
-    steps: [
-      'Retry the call.',
-      'Make the same call from the machine of the gateway, then from that of the app.',
-      'Look for a client that opens connections and sends nothing, or a network that stalls.',
-    ],
+    steps: ['Retry the call.', 'Look for a client that opens connections and sends nothing, or a network that stalls.'],
   },
   'request-too-large': {
     status: 413,
@@ -113,10 +106,7 @@ export const PROBLEMS = {
     owner: 'caller',
     title: 'No acceptable format',
     when: 'The `Accept` header excludes every format of this route.',
-    steps: [
-      'Accept application/json, or text/csv or application/x-ndjson where the route offers them.',
-      'Or remove the `Accept` header.',
-    ],
+    steps: ['Accept application/json, or remove the `Accept` header.', 'Look up the formats of the route in `/docs`.'],
   },
   'host-not-allowed': {
     status: 421,
@@ -143,7 +133,6 @@ export const PROBLEMS = {
       LATE_CERTIFICATE,
     ],
     request: 'Please tell us whether our user is active, and whether our address is on your allowlist.',
-    allowlist: true,
   },
   'certificate-rejected': {
     status: 502,
@@ -159,7 +148,6 @@ export const PROBLEMS = {
       LATE_CERTIFICATE,
     ],
     request: 'Please tell us why you reject this certificate, and whether our address is on your allowlist.',
-    allowlist: true,
   },
   'certificate-unusable': {
     status: 503,
@@ -183,12 +171,9 @@ export const PROBLEMS = {
       COPY_REPORT,
       'To find the address that the bank sees, look at `EGRESS_PUBLIC_ADDRESS`, or ask the network team.',
       'If the address has changed, ask the network team to restore the old route meanwhile.',
-      'Wait until the bank has confirmed.',
       END_BACK_OFF,
-      LATE_CERTIFICATE,
     ],
     request: 'Please put our address on your allowlist, and tell us when it is done.',
-    allowlist: true,
   },
   'access-not-granted': {
     status: 502,
@@ -198,7 +183,6 @@ export const PROBLEMS = {
     steps: [
       'Ask the bank to grant the M2M user access to the accounts. If the gateway never worked with these settings, first check the path in BANK_BASE_URL.',
       DOCTOR,
-      'Wait until the bank has confirmed.',
       END_BACK_OFF,
     ],
     request: 'Please grant the user of this certificate access to its accounts, and tell us when it is done.',
@@ -228,7 +212,6 @@ export const PROBLEMS = {
       KEEP_RUNNING,
     ],
     request: 'Please tell us why you reject our calls, and whether our address is on your allowlist.',
-    allowlist: true,
   },
   'bank-response-invalid': {
     status: 502,
@@ -238,7 +221,7 @@ export const PROBLEMS = {
     steps: [
       REPORT,
       COPY_REPORT,
-      DETAIL,
+      'Read `detail` of the failing component in `/health`, and the time.',
       'Check that `BANK_BASE_URL` is the address of the account service: [run the doctor](troubleshooting.md#the-doctor).',
     ],
     request: 'Please correct the response, and tell us when it is done.',

@@ -1,7 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ConsoleController } from './console/console.controller.js';
 import { SandboxControlController } from './console/sandbox-control.controller.js';
-import { ClientPackageController } from './guide/client-package.controller.js';
 import { GuideController } from './guide/guide.controller.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { ProblemsController } from './problems/problems.controller.js';
@@ -17,7 +16,6 @@ export class PagesModule {
         ProblemsController,
         OpenApiController,
         GuideController,
-        ClientPackageController,
         ...(sandbox ? [SandboxControlController] : []),
       ],
     };

@@ -148,7 +148,7 @@ describe('responses match the OpenAPI document', () => {
     expect(faults(one.json, schemaOf('/problems/{code}', '200'))).toEqual([]);
     const { status, owner, title, when } = PROBLEMS['bank-timeout'];
     const entry = { code: 'bank-timeout', status, owner, title, when, remedy: remedyOf('bank-timeout') };
-    expect(one.json).toMatchObject({ ...entry, heals: true, allowlist: false });
+    expect(one.json).toMatchObject({ ...entry, heals: true });
     expect([one.json.steps[0], one.json.steps.join()]).toEqual([entry.remedy, expect.not.stringContaining('](')]);
     const forPeople = await gateway.get('/problems/bank-timeout', { accept: 'text/html' });
     expect(forPeople.text).toContain('<code>BANK_REQUEST_TIMEOUT_MS</code>');

@@ -142,7 +142,7 @@ describe('compression', () => {
   it('a download is compressed for each request, fixed documents are not', async () => {
     const asked = { 'accept-encoding': 'br' };
     // they are compressed in the background after the start, one after the other; these are among the last
-    for (const path of ['/', '/accounts', '/problems', '/docs/guide.css', '/docs/page.js']) {
+    for (const path of ['/', '/accounts', '/problems', '/docs/guide/page.css', '/docs/guide/page.js']) {
       for (const encoding of ['br', 'gzip']) await fetchRaw(path, { 'accept-encoding': encoding });
     }
     let compressors = 0;

@@ -119,7 +119,7 @@ describe('the guide', () => {
     const { status, headers, text: html } = await answerOf(addressOf(name));
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(html).toMatch(/<h1 id="[^"]+">/);
-    expect(html).not.toMatch(/<script(?! type="module" src="\/docs\/page\.js">)|\sstyle=/);
+    expect(html).not.toMatch(/<script(?! type="module" src="\/docs\/guide\/page\.js">)|\sstyle=/);
     for (const [, address = ''] of html.matchAll(/(?:href|src)="(\/[^"]*)"/g)) {
       const [path = '', anchor] = address.split('#');
       const target = await answerOf(path);
@@ -147,7 +147,7 @@ it('the API reference describes every route of the OpenAPI document, and runs on
   for (const path of Object.keys(paths)) expect(html).toContain(`GET ${path}</h2>`);
   const anchors = [...html.matchAll(/href="#([^"]+)"/g)].map(([, anchor]) => anchor);
   expect(anchors.filter((anchor) => !html.includes(`id="${anchor}"`))).toEqual([]);
-  expect(html).not.toMatch(/<script(?! type="module" src="\/docs\/page\.js">)|\sstyle=/);
+  expect(html).not.toMatch(/<script(?! type="module" src="\/docs\/guide\/page\.js">)|\sstyle=/);
   expect(headers['content-security-policy']).toMatch(
     /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;/,
   );

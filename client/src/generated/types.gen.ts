@@ -211,15 +211,14 @@ export type ProblemEntry = {
      * it may end although nobody acts
      */
     heals: boolean;
-    /**
-     * the bank's allowlist may be the cause
-     */
-    allowlist: boolean;
 };
 
 export type ProblemList = Array<ProblemEntry>;
 
 export type Problem = {
+    /**
+     * the page of the code
+     */
     type: string;
     title: string;
     status: number;

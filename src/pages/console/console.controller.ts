@@ -7,13 +7,7 @@ import { GatewayError } from '../../errors/gateway-error.js';
 import { FixedDocument } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
 import { SendFixedDocument } from '../html/send-fixed-document.js';
-
-const LIVE_PAGE_HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-cache' };
-
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  css: 'text/css; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-};
+import { toDocuments } from '../html/to-documents.js';
 
 /** The live pages, as Vite built them (src/pages/console/web). The files are read at the start: a later build may replace them. */
 @ApiExcludeController()
@@ -22,8 +16,8 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 export class ConsoleController {
   readonly #status: FixedDocument;
   readonly #accounts: FixedDocument;
-  /** The files below /assets/ by their names, which contain a hash of their content. */
-  readonly #assets = new Map([...readBuiltFiles('console/assets')].map(([name, file]) => [name, toAsset(name, file)]));
+  /** Their names contain a hash of their content. */
+  readonly #assets = toDocuments(readBuiltFiles('console/assets'), 'public, max-age=31536000, immutable');
 
   constructor({ mode }: Settings) {
     this.#status = readPage('index.html', mode);
@@ -53,11 +47,8 @@ export class ConsoleController {
 /** A page that says that it shows the sandbox before it has asked anything. */
 function readPage(name: string, mode: Settings['mode']): FixedDocument {
   const html = readFileSync(builtFile(`console/${name}`), 'utf8');
-  return new FixedDocument(html.replace('<html', `<html data-mode="${mode}"`), LIVE_PAGE_HEADERS);
-}
-
-function toAsset(name: string, file: Buffer): FixedDocument {
-  const type = MEDIA_TYPES[name.slice(name.lastIndexOf('.') + 1)];
-  if (type === undefined) throw new Error(`MEDIA_TYPES has no type for ${name}`);
-  return new FixedDocument(file, { 'cache-control': 'public, max-age=31536000, immutable', 'content-type': type });
+  return new FixedDocument(html.replace('<html', `<html data-mode="${mode}"`), {
+    ...PAGE_HEADERS,
+    'cache-control': 'no-cache',
+  });
 }

@@ -1,81 +1,68 @@
-import { readFileSync } from 'node:fs';
 import { Controller, Get, Param, UseInterceptors } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { builtFile, readBuiltFiles } from '../../config/built-file.js';
+import { readBuiltFiles } from '../../config/built-file.js';
 import { FixedDocument } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { toHtmlPage, type IndexGroup } from '../html/html-page.js';
 import { renderMarkdown } from '../html/markdown.js';
 import { SendFixedDocument } from '../html/send-fixed-document.js';
+import { toDocuments } from '../html/to-documents.js';
 
 /** The front page of the guide, which lists the others. */
 const FRONT = 'README';
+const CACHE_CONTROL = 'public, max-age=300';
 
-const CACHE_CONTROL = { 'cache-control': 'public, max-age=300' };
-
-/**
- * The project's own documents at /docs/guide, and the style and script of all pages that the server renders.
- */
+/** The project's own documents, style and script of all pages that the server renders, and the typed client as a package. */
 @ApiExcludeController()
 @UseInterceptors(SendFixedDocument)
-@Controller('docs')
+@Controller()
 export class GuideController {
-  readonly #css = new FixedDocument(readFileSync(builtFile('guide.css')), {
-    'content-type': 'text/css; charset=utf-8',
-    ...CACHE_CONTROL,
-  });
-  readonly #script = new FixedDocument(readFileSync(builtFile('guide.js')), {
-    'content-type': 'text/javascript; charset=utf-8',
-    ...CACHE_CONTROL,
-  });
-  /** The documents and pictures of docs/, without those that only developers need. */
+  /** The files of docs/, without those that only developers need. */
   readonly #files = readBuiltFiles('guide');
-  /** What was asked for: rendering a document takes milliseconds, and many calls at once must not hold up the others. */
-  readonly #pages = new Map<string, FixedDocument>();
+  /** By the name in the address. A page is rendered when it is first asked for, which takes milliseconds. */
+  readonly #documents = toDocuments(this.#files, CACHE_CONTROL);
+  readonly #packages = toDocuments(readBuiltFiles('client'), CACHE_CONTROL);
 
-  @Get('guide.css')
-  css(): FixedDocument {
-    return this.#css;
-  }
-
-  @Get('page.js')
-  script(): FixedDocument {
-    return this.#script;
-  }
-
-  @Get('guide')
+  @Get('docs/guide')
   front(): FixedDocument {
-    return this.page(FRONT);
+    return this.document(FRONT);
   }
 
   /**
-   * @param name of a document without its ending, or of a picture
+   * @param name of a page without its ending, or of a file that it loads
    * @throws GatewayError not-found
    */
-  @Get('guide/*')
-  page(@Param('*') name: string): FixedDocument {
-    const page = this.#pages.get(name) ?? this.#open(name);
-    if (!page) throw new GatewayError('not-found', 'The guide has no such page; /docs/guide lists all.');
-    this.#pages.set(name, page);
-    return page;
+  @Get('docs/guide/*')
+  document(@Param('*') name: string): FixedDocument {
+    const document = this.#documents.get(name) ?? this.#render(name);
+    if (!document) throw new GatewayError('not-found', 'The guide has no such page; /docs/guide lists all.');
+    this.#documents.set(name, document);
+    return document;
   }
 
-  /** The picture, or the HTML of docs/{name}.md; undefined without one. */
-  #open(name: string): FixedDocument | undefined {
-    const type = PICTURES[name.slice(name.lastIndexOf('.') + 1)];
-    const picture = type === undefined ? undefined : this.#files.get(name);
-    if (type && picture) return new FixedDocument(picture, { 'content-type': type, ...CACHE_CONTROL });
+  /**
+   * The client of this version, for a file in the repository of a web app (client/README.md#install).
+   * @throws GatewayError not-found, which names the version of this gateway
+   */
+  @Get('client/:name')
+  package(@Param('name') name: string): FixedDocument {
+    const file = this.#packages.get(name);
+    if (file) return file;
+    throw new GatewayError('not-found', `This gateway serves ${[...this.#packages.keys()].join(', ')}.`);
+  }
+
+  /** docs/{name}.md as HTML; undefined without one. */
+  #render(name: string): FixedDocument | undefined {
     const markdown = this.#read(`${name}.md`);
-    if (markdown === null) return undefined;
+    if (markdown === undefined) return undefined;
     const body = renderMarkdown(markdown, (file) => this.#find(file));
-    const href = toHref(name);
     const page = toHtmlPage(titleOf(markdown), name === FRONT ? `<div class="cards">${body}</div>` : body, {
       place: '/docs/guide',
       index: this.#index,
-      href,
+      href: toHref(name),
     });
-    return new FixedDocument(page, { ...PAGE_HEADERS, ...CACHE_CONTROL });
+    return new FixedDocument(page, { ...PAGE_HEADERS, 'cache-control': CACHE_CONTROL });
   }
 
   /** The pages by task, from the lists of the front page. */
@@ -90,19 +77,17 @@ export class GuideController {
     }));
   }
 
-  #find(file: string): { href: string; title: string } | null {
-    const name = file.replace('../client/README.md', 'client.md').replace('../CHANGELOG.md', 'changelog.md');
-    if (!this.#files.has(name)) return null;
-    const markdown = name.endsWith('.md') ? this.#read(name) : null;
-    return { href: toHref(name.replace(/\.md$/, '')), title: markdown === null ? name : titleOf(markdown) };
+  /** Where a link between documents leads. */
+  #find(link: string): { href: string; title: string } | null {
+    const file = link.replace('../client/README.md', 'client.md').replace('../CHANGELOG.md', 'changelog.md');
+    const text = this.#read(file);
+    return text === undefined ? null : { href: toHref(file.replace(/\.md$/, '')), title: titleOf(text) };
   }
 
-  #read(file: string): string | null {
-    return this.#files.get(file)?.toString('utf8') ?? null;
+  #read(file: string): string | undefined {
+    return this.#files.get(file)?.toString('utf8');
   }
 }
-
-const PICTURES: Readonly<Record<string, string>> = { png: 'image/png', svg: 'image/svg+xml' };
 
 const toHref = (name: string): string => (name === FRONT ? '/docs/guide' : `/docs/guide/${name}`);
 

@@ -15,7 +15,7 @@ interface Options {
   readonly href?: string;
 }
 
-/** A page for people in the style of the console: `body` is HTML. It loads /docs/guide.css and /docs/page.js. */
+/** A page for people in the style of the console: `body` is HTML. It loads /docs/guide/page.css and /docs/guide/page.js. */
 export function toHtmlPage(title: string, body: string, { place = null, index = [], href = '' }: Options = {}): string {
   const groups = index.map(({ heading, links }) => `<h2>${heading}</h2>${links.map(toLink(href)).join('')}`);
   const side = groups.length > 0 ? `<nav class="index" aria-label="Index" tabindex="0">${groups.join('')}</nav>` : '';
@@ -27,8 +27,8 @@ export function toHtmlPage(title: string, body: string, { place = null, index = 
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)} · Accounts gateway</title>
 <link rel="icon" href="${ICON}">
-<link rel="stylesheet" href="/docs/guide.css">
-<script type="module" src="/docs/page.js"></script>
+<link rel="stylesheet" href="/docs/guide/page.css">
+<script type="module" src="/docs/guide/page.js"></script>
 </head>
 <body class="document">
 ${toPageHeader(place)}

@@ -104,14 +104,9 @@ function toType(schema: OpenApiSchema): string {
 
 /** The limits of a value, in words. */
 function toLimits({ minimum, maximum, minLength, maxLength }: OpenApiSchema): string {
-  const parts = [toRange(minimum, maximum, ''), toRange(minLength, maxLength, ' characters')];
-  return parts.filter(Boolean).join(', ');
-}
-
-function toRange(least: number | undefined, most: number | undefined, unit: string): string {
-  if (least !== undefined && most !== undefined) return `${least} to ${most}${unit}`;
-  if (most !== undefined) return `at most ${most}${unit}`;
-  return least === undefined ? '' : `at least ${least}${unit}`;
+  if (maxLength !== undefined) return `${minLength} to ${maxLength} characters`;
+  if (maximum !== undefined) return `${minimum} to ${maximum}`;
+  return minimum === undefined ? '' : `at least ${minimum}`;
 }
 
 function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -74,7 +74,7 @@ export function toIncident(health: Health, now: number, problems: readonly Probl
       .join(' '),
     request: entry?.request ?? null,
     call,
-    who: toWho(cause, call, entry?.allowlist ?? false, health),
+    who: toWho(cause, call, health),
     also: troubles.filter(({ part }) => part !== cause.part),
   };
 }
@@ -241,16 +241,18 @@ const OWNERS: Readonly<Record<string, string>> = {
   caller: 'The person who opened this page',
 };
 
-function toWho({ owner }: Cause, call: Incident['call'], allowlist: boolean, { details }: Health): Who {
+function toWho({ owner }: Cause, call: Incident['call'], { details }: Health): Who {
   const { bank, egress } = details;
   const isBankCalled = call === 'bank';
+  // the bank may have refused us: then its allowlist may be the cause
+  const isRefused = isBankCalled && owner === 'operator';
   const address = egress.publicAddress
     ? `The bank sees us as ${egress.publicAddress}.`
     : 'Set EGRESS_PUBLIC_ADDRESS to show our address.';
   return {
-    name: isBankCalled && owner === 'operator' ? 'The operator, with the bank' : (OWNERS[owner] ?? owner),
+    name: isRefused ? 'The operator, with the bank' : (OWNERS[owner] ?? owner),
     contact: isBankCalled ? (bank.support ?? 'Set BANK_SUPPORT to show its contact.') : '',
-    note: allowlist ? address : '',
+    note: isRefused ? address : '',
   };
 }
 
