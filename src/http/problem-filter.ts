@@ -27,6 +27,7 @@ export class ProblemFilter implements ExceptionFilter {
       http.getNext<(error: Error) => void>()(thrown instanceof Error ? thrown : toGatewayError(thrown));
       return;
     }
+    if (isAborted(thrown, reply)) return;
     const error = toProblem(thrown, reply.request.is404);
     if (error.code === 'internal-error') this.#logFailure(error, reply.request.id);
     if (reply.sent) return;
@@ -42,6 +43,10 @@ export class ProblemFilter implements ExceptionFilter {
     );
   }
 }
+
+/** True for Node's error about a body whose caller left in the middle: the access log has its line. */
+const isAborted = (thrown: unknown, { request }: FastifyReply): boolean =>
+  request.raw.socket.destroyed && (thrown as NodeJS.ErrnoException | null)?.code === 'ECONNRESET';
 
 /** Converts any thrown value to a problem. `isUnrouted`: no route was found for the request. */
 function toProblem(thrown: unknown, isUnrouted: boolean): GatewayError {
