@@ -36,7 +36,7 @@ function begin(answers: (number | Error | (() => Error))[], parts: { token?: Err
         const next = answers.shift() ?? 200;
         const answer = typeof next === 'function' ? next() : next;
         if (answer instanceof Error) return Promise.reject(answer);
-        return Promise.resolve({ status: answer, retryAfter: null, body: Buffer.of() });
+        return Promise.resolve({ status: answer, headers: {}, body: Buffer.of() });
       },
     },
   } as unknown as BankIdentity;

@@ -23,10 +23,10 @@ type Read = ListOutcome & { readonly list: readonly BankAccount[] };
 const ids = ({ list }: Read) => list.map(({ accountId }) => accountId);
 
 type Change = { readonly rowCount?: number | null; readonly echoedSize?: number | null };
-const answer = (status: number, body: object = {}, retryAfter: string | null = null): WireAnswer => ({
+const answer = (status: number, body: object = {}, retryAfter?: string): WireAnswer => ({
   status,
   body: Buffer.from(JSON.stringify(body)),
-  retryAfter,
+  headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
 });
 const page = (result: readonly Row[], { rowCount, echoedSize }: Change = {}) =>
   answer(200, { result, pageInfo: { rowCount, pageSize: echoedSize } });

@@ -164,7 +164,7 @@ export class AccountReader {
     try {
       const answer = await this.call.get(request);
       // a Retry-After rules out an early retry
-      if (!RETRIED.has(answer.status) || answer.retryAfter !== null) return answer;
+      if (!RETRIED.has(answer.status) || answer.headers['retry-after'] !== undefined) return answer;
     } catch (error) {
       if (!isConnectionFailure(error)) throw error;
     }

@@ -1,9 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { toAnswerError } from './answer-error.js';
 
-const answer = (status: number, body: Buffer | string = '', retryAfter: string | null = null) => ({
+const answer = (status: number, body: Buffer | string = '', headers: IncomingHttpHeaders = {}) => ({
   status,
-  retryAfter,
+  headers,
   body: Buffer.from(body as string),
 });
 
@@ -11,7 +12,12 @@ describe('a response', () => {
   const both = ['token', 'accounts'] as const;
 
   it.each(both)('of 200 from the %s is no error', (target) => {
-    expect(toAnswerError(answer(200), target)).toBeNull();
+    expect(toAnswerError(answer(200, '\ufeff\n{'), target)).toBeNull();
+  });
+
+  it.each(['', '<html>', 'null'])('of 200 with %j is no valid response', (body) => {
+    const error = toAnswerError(answer(200, body), 'accounts');
+    expect(error).toMatchObject({ code: 'bank-response-invalid', owner: 'bank' });
   });
 
   it.each([
@@ -58,7 +64,7 @@ describe('a response', () => {
 
   it.each([204, 302, 400, 401, 403, 404, 418, 429, 503])('with %i keeps the Retry-After of the bank', (status) => {
     for (const target of both) {
-      expect(toAnswerError(answer(status, '', '9'), target)?.retryAfterMs).toBe(9000);
+      expect(toAnswerError(answer(status, '', { 'retry-after': '9' }), target)?.retryAfterMs).toBe(9000);
       expect(toAnswerError(answer(status, ''), target)?.retryAfterMs).toBeUndefined();
     }
   });
@@ -114,7 +120,7 @@ describe('a response', () => {
   ])(
     'of 401 with WWW-Authenticate %s and the page "%s" is read before advice is given',
     (authenticate, body, detail) => {
-      const error = toAnswerError({ ...answer(401, body), authenticate }, 'token');
+      const error = toAnswerError(answer(401, body, { 'www-authenticate': authenticate }), 'token');
       expect(error).toMatchObject({ code: 'credentials-rejected', detail: expect.stringMatching(detail) });
     },
   );

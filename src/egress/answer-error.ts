@@ -26,15 +26,21 @@ const REFUSALS: Readonly<Record<BankTarget, Refusals>> = {
   },
 };
 
-/** The error for an answer, with its Retry-After; null for 200. docs/errors.md#the-codes has the status of each code. */
+/** Excludes a body that is empty, HTML or noise. Only parsing shows whether the rest is valid. */
+const STARTS_LIKE_JSON = /^(\xef\xbb\xbf)?\s*[[{]/;
+
+/** The error for an answer, with its Retry-After; null for JSON with 200. docs/errors.md#the-codes has the status of each code. */
 export function toAnswerError(answer: WireAnswer, target: BankTarget): GatewayError | null {
-  const { status } = answer;
-  if (status === 200) return null;
-  const retryAfterMs = toRetryAfterMs(answer.retryAfter, answer.date);
+  const { status, headers } = answer;
+  const retryAfterMs = toRetryAfterMs(headers['retry-after'], headers.date);
   const fail = (code: ProblemCode, detail: string) =>
     new GatewayError(code, detail, { retryAfterMs, upstreamStatus: status });
   const name = NAMES[target].replace('the', 'The');
   const answered = `${name} answered ${status}`;
+  if (status === 200) {
+    const isJson = STARTS_LIKE_JSON.test(answer.body.toString('latin1', 0, 1024));
+    return isJson ? null : fail('bank-response-invalid', `${answered} with a body that is no JSON object or list.`);
+  }
   if (status === 429) return fail('bank-rate-limited', `${answered}.`);
   if (status >= 500 || status === 408) return fail('bank-error', `${answered}.`);
   if (status < 300 || status === 304) return fail('bank-response-invalid', `${answered} where 200 is expected.`);
@@ -77,8 +83,8 @@ function speaksOfCertificate(body: Buffer): boolean {
 }
 
 /** What the token endpoint says is read first: a password that it never looked at is not wrong. */
-function toCredentialsReason({ body, authenticate }: WireAnswer): string {
-  const schemes = schemesOf(authenticate);
+function toCredentialsReason({ body, headers }: WireAnswer): string {
+  const schemes = schemesOf(headers['www-authenticate']);
   if (speaksOfCertificate(body)) {
     return ' with a page about the client certificate, which did not arrive or is not accepted; if the bank asks for it late, set BANK_TLS_MAX_VERSION=1.2';
   }

@@ -1,4 +1,5 @@
 import type { Agent } from 'node:http';
+import type { PeerCertificate, TLSSocket } from 'node:tls';
 import type { Span } from '@opentelemetry/api';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
@@ -13,12 +14,10 @@ import { createAgent, type ClientTls } from './agents.js';
 import { toAnswerError } from './answer-error.js';
 import { BankHost } from './bank-host.js';
 import { CallFailed, TooLateToSend } from './failures.js';
+import { toClockSkewMs } from './http-date.js';
 import { goesDirect } from './route.js';
-import { NAMES, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
+import { getOverWire, NAMES, type WireAnswer, type WireOptions, type WireRequest } from './wire-client.js';
 import { toWireError } from './wire-failure.js';
-
-/** Excludes a body that is empty, HTML or noise. Only parsing shows whether the rest is valid. */
-const STARTS_LIKE_JSON = /^(\xef\xbb\xbf)?\s*[[{]/;
 
 export interface EgressParts {
   readonly clock: Clock;
@@ -54,10 +53,12 @@ const answered = new Set<string>();
  * connect deadlines, no redirects, no absolute addresses, a size limit, at most BANK_MAX_CONCURRENT_REQUESTS at a time.
  */
 export class Egress {
-  readonly #client: WireClient;
   readonly #limit;
   readonly #hosts = new Map<string, BankHost>();
   readonly #closing = new AbortController();
+  /** Expiry of each server's certificate, as seen on its last new connection, ms since 1970. */
+  readonly #serversEnd = new Map<string, number>();
+  #clockSkewMs: number | null = null;
   #isRetired = false;
 
   /** @param proxyCa PEM of the roots for an https proxy; null for the runtime's own */
@@ -68,7 +69,6 @@ export class Egress {
     private readonly parts: EgressParts,
   ) {
     this.#limit = pLimit(settings.BANK_MAX_CONCURRENT_REQUESTS);
-    this.#client = new WireClient(settings.BANK_MAX_RESPONSE_BYTES, parts.clock);
   }
 
   /**
@@ -87,12 +87,13 @@ export class Egress {
 
   /** Earliest expiry of the bank's server certificates, ms since 1970; null before the first answer. */
   get serverCertificateEnds(): number | null {
-    return this.#client.serverCertificateEnds;
+    const ends = [...this.#serversEnd.values()];
+    return ends.length > 0 ? Math.min(...ends) : null;
   }
 
   /** How far our wall clock was behind the bank's at its latest answer, ms; negative if ahead; null before a Date header. */
   get clockSkewMs(): number | null {
-    return this.#client.clockSkewMs;
+    return this.#clockSkewMs;
   }
 
   /** Closes idle connections now, and the others as soon as their call is done. */
@@ -151,7 +152,7 @@ export class Egress {
   }
 
   #toError(failure: CallFailed, target: string, timedOut = false): GatewayError {
-    return toWireError(failure, { target, timedOut, settings: this.settings });
+    return toWireError(failure, target, timedOut, this.settings);
   }
 
   async #send(request: WireRequest, givenUp: AbortSignal): Promise<WireAnswer> {
@@ -161,14 +162,17 @@ export class Egress {
     const signal = AbortSignal.any([deadline, givenUp]);
     const host = this.#hostOf(request.baseUrl);
     const key = this.#keyOf(request.baseUrl);
+    const { BANK_MAX_RESPONSE_BYTES: maxBytes } = this.settings;
     const attempt = async (agent: Agent) => {
       if (request.sendBefore && this.parts.clock.hasReached(request.sendBefore)) throw new TooLateToSend();
-      return this.#client.get(request, agent, signal);
+      return getOverWire(request, { agent, signal, maxBytes, onAnswer: this.#onAnswer });
     };
     try {
       const answer = await host.reach(attempt, signal, answered.has(key));
       answered.add(key);
-      this.#report(call, answer.status, this.#codeOf(answer, request), answer);
+      const isExpected = request.expected?.includes(answer.status) ?? false;
+      const error = isExpected ? null : toAnswerError(answer, request.target);
+      this.#report(call, answer.status, error && error.code, answer);
       return answer;
     } catch (error) {
       if (!(error instanceof CallFailed) || givenUp.aborted) {
@@ -184,13 +188,14 @@ export class Egress {
     }
   }
 
-  #codeOf(answer: WireAnswer, { target, expected = [] }: WireRequest): ProblemCode | null {
-    if (expected.includes(answer.status)) return null;
-    if (answer.status === 200 && !STARTS_LIKE_JSON.test(answer.body.toString('latin1', 0, 1024))) {
-      return 'bank-response-invalid';
-    }
-    return toAnswerError(answer, target)?.code ?? null;
-  }
+  readonly #onAnswer: WireOptions['onAnswer'] = ({ headers, socket }, isNewConnection) => {
+    this.#clockSkewMs = toClockSkewMs(headers.date, this.parts.clock.now().wall) ?? this.#clockSkewMs;
+    if (!isNewConnection) return;
+    const { servername, remoteAddress } = socket as TLSSocket;
+    // null once the socket is closed
+    const end = ((socket as TLSSocket).getPeerCertificate() as PeerCertificate | null)?.valid_to;
+    if (end) this.#serversEnd.set(String(servername || remoteAddress), Date.parse(end));
+  };
 
   /**
    * Reports a call as a span, a log line and an event. Metrics do not count calls that were abandoned or never sent.
@@ -205,9 +210,8 @@ export class Egress {
     const { target, baseUrl, path, query, headers } = request;
     const { host, hostname, port } = new URL(baseUrl);
     const ms = performance.now() - started;
-    // a status other than 200 already identifies the failure
-    const unnamed = failure !== null && (status ?? 200) === 200;
-    const outcome = { ...(status !== null && { status }), ...(unnamed && { failure }) };
+    // both leave out what is undefined
+    const outcome = { status: status ?? undefined, failure: failure ?? undefined };
     if (span) endCallSpan(span, outcome);
     const fields = { target, host, path, ...query, refreshId: headers['X-Request-Id'], ms: Math.round(ms), ...outcome };
     this.parts.logger.debug({ event: 'bank.call', ...fields }, 'call to the bank');

@@ -12,12 +12,6 @@ export class AnswerTooLarge extends Error {}
 /** No connection within the connect deadline. Not retried, like every time-out (docs/architecture.md#every-retry). */
 export class ConnectTimedOut extends GatewayError {}
 
-/** The facts of a connection by which a failure on it is judged. */
-export type ConnectionFacts = Pick<
-  Connection,
-  'route' | 'isSecure' | 'hasArrived' | 'hasServerHello' | 'isAnswered' | 'isUntrusted' | 'isJudgedLate'
->;
-
 /**
  * A call that failed below HTTP, and how far it got. Must not leave egress: its cause may be an AxiosError, which contains
  * secrets.
@@ -34,7 +28,7 @@ export class CallFailed extends Error {
     /** True if the connection had served a call before. */
     readonly reusedSocket: boolean,
     /** Null for a call on whose connection TLS never began. */
-    readonly connection: ConnectionFacts | null,
+    readonly connection: Connection | null,
   ) {
     super('the call failed', { cause });
   }

@@ -5,8 +5,8 @@ const SKEWED_FROM_MS = 30_000;
 const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/;
 
 /** An HTTP date in any of its three forms (RFC 9110 §5.6.7) as ms since 1970; null for none, or one that cannot be read. */
-function toMs(date: string | null | undefined): number | null {
-  const text = date?.trim() ?? '';
+function toMs(date = ''): number | null {
+  const text = date.trim();
   const ms = ASCTIME.test(text) ? Date.parse(`${text} GMT`) : /^[A-Z][a-z]+, /.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(ms) ? null : ms;
 }
@@ -28,8 +28,7 @@ export const isSkewed = (clockSkewMs: number): boolean => Math.abs(clockSkewMs) 
  * Milliseconds from a Retry-After header in seconds or as a date (RFC 9110 §10.2.3); undefined if it cannot be read.
  * @param date the Date header of the same response: the clock by which the other side wrote its date
  */
-export function toRetryAfterMs(header: string | null, date?: string | null, nowMs = Date.now()): number | undefined {
-  if (header === null) return undefined;
+export function toRetryAfterMs(header = '', date = '', nowMs = Date.now()): number | undefined {
   const text = header.trim();
   if (/^\d+$/.test(text)) return Number(text) * 1000;
   const untilMs = toMs(text);

@@ -15,14 +15,9 @@ const REFUSALS: Readonly<Record<string, string>> = {
 
 /** Other alerts. Each proves that the network works. */
 const OTHER_ALERTS: Readonly<Record<string, string>> = {
-  20: 'it received damaged data',
-  50: 'it could not read a message',
   70: 'there is no common TLS version',
   71: 'it requires stronger ciphers than ours',
   80: 'an internal error of the server',
-  86: 'it suspects a downgrade of the TLS version',
-  109: 'it misses an extension',
-  110: 'it does not support an extension',
   112: 'it does not recognize the requested name',
   120: 'there is no common application protocol',
 };
@@ -43,14 +38,13 @@ const OWN_FAILURES: readonly (readonly [pattern: RegExp, words: string])[] = [
 
 const UNKNOWN_ISSUER = 'its issuer is not known, because the root is not trusted or the server sends no intermediates';
 
-const UNTRUSTED: Readonly<Record<string, string>> = {
+/** Why the certificate of a server is not trusted, by the code of the runtime. */
+export const UNTRUSTED: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'it has expired',
   CERT_NOT_YET_VALID: 'it is not valid yet',
-  CERT_REVOKED: 'it was revoked',
   CERT_UNTRUSTED: 'its root is not trusted for servers',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed',
   ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another name',
-  HOSTNAME_MISMATCH: 'it is for another name',
   INVALID_PURPOSE: 'it is not for servers',
   SELF_SIGNED_CERT_IN_CHAIN: 'its root is not among the trusted ones',
   UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_ISSUER,

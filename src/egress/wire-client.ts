@@ -1,17 +1,15 @@
 import { request as openRequest, type RequestOptions } from 'node:https';
-import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
+import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import axios, { type AxiosInstance } from 'axios';
+import axios from 'axios';
 import type { CallOptions } from './agents.js';
-import type { Clock, Instant } from '../time/clock.js';
+import type { Instant } from '../time/clock.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { connectionOf } from './connection.js';
 import { AnswerTooLarge, CallFailed } from './failures.js';
-import { toClockSkewMs } from './http-date.js';
 import { USER_AGENT } from './open-tunnel.js';
 
 /** Responses of status 1xx before the answer, such as early hints. Each takes time on the serving thread. */
@@ -45,14 +43,7 @@ export interface WireRequest {
 /** An answer of the bank's, whatever its status; the body is complete and decompressed, but not parsed. */
 export interface WireAnswer {
   readonly status: number;
-  /** The Retry-After header as sent. */
-  readonly retryAfter: string | null;
-  /** The Date header as sent. */
-  readonly date?: string | undefined;
-  /** The WWW-Authenticate header as sent. */
-  readonly authenticate?: string | undefined;
-  /** As sent, for the doctor's recording. */
-  readonly headers?: IncomingMessage['headers'];
+  readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
@@ -68,81 +59,55 @@ const tooManyInterim = () =>
 const protocolSwitchError = () =>
   new GatewayError('bank-response-invalid', 'The bank answered 101, with another protocol, where 200 is expected.');
 
-/**
- * One GET over a given agent: no redirects, no absolute addresses, no proxy from the environment, a size limit before
- * and after decompression.
- */
-export class WireClient {
-  readonly #axios: AxiosInstance;
-  /** Expiry of each server's certificate, as seen on its last new connection, ms since 1970. */
-  readonly #serversEnd = new Map<string, number>();
-  #clockSkewMs: number | null = null;
+const client = axios.create({
+  adapter: 'http',
+  // the agent decides the route; axios would otherwise read HTTPS_PROXY by itself
+  proxy: false,
+  maxRedirects: 0,
+  allowAbsoluteUrls: false,
+  responseType: 'stream',
+  transformResponse: [],
+  validateStatus: () => true,
+  maxBodyLength: 0,
+  decompress: false,
+});
 
-  constructor(
-    private readonly maxBytes: number,
-    private readonly clock: Clock,
-  ) {
-    this.#axios = axios.create({
-      adapter: 'http',
-      // the agent decides the route; axios would otherwise read HTTPS_PROXY by itself
-      proxy: false,
-      maxRedirects: 0,
-      allowAbsoluteUrls: false,
-      responseType: 'stream',
-      transformResponse: [],
-      validateStatus: () => true,
-      maxBodyLength: 0,
-      decompress: false,
+/** What a call is made with. */
+export interface WireOptions {
+  readonly agent: Agent;
+  readonly signal: AbortSignal;
+  /** Before and after decompression. */
+  readonly maxBytes: number;
+  /** Called when the header of the answer is there. */
+  readonly onAnswer: (answer: IncomingMessage, isNewConnection: boolean) => void;
+}
+
+/** One GET. Returns any status; a redirect too, unfollowed. @throws CallFailed */
+export async function getOverWire(request: WireRequest, options: WireOptions): Promise<WireAnswer> {
+  const { agent, signal, maxBytes } = options;
+  const call = new OpenedCall(options);
+  try {
+    const { status, data } = await client.get<Readable>(request.path, {
+      baseURL: request.baseUrl,
+      params: request.query,
+      headers: {
+        Accept: false,
+        // without a final dot; SNI follows this header
+        Host: new URL(request.baseUrl).host.replace(/\.(?=:|$)/, ''),
+        'User-Agent': USER_AGENT,
+        'Accept-Encoding': 'gzip',
+        ...request.headers,
+      },
+      httpsAgent: agent,
+      transport: { request: call.open },
+      signal,
     });
-  }
-
-  /** Earliest expiry of the bank's server certificates, ms since 1970; null before the first answer. */
-  get serverCertificateEnds(): number | null {
-    const ends = [...this.#serversEnd.values()];
-    return ends.length > 0 ? Math.min(...ends) : null;
-  }
-
-  /** How far our wall clock was behind the bank's at its latest answer, ms; negative if ahead; null before a Date header. */
-  get clockSkewMs(): number | null {
-    return this.#clockSkewMs;
-  }
-
-  /** Returns any status. @throws CallFailed */
-  async get(request: WireRequest, agent: Agent, signal: AbortSignal): Promise<WireAnswer> {
-    const call = new OpenedCall(signal, this.maxBytes, (response, isNewConnection) => {
-      this.#clockSkewMs = toClockSkewMs(response.headers.date, this.clock.now().wall) ?? this.#clockSkewMs;
-      if (isNewConnection) this.#noteServer(response.socket as TLSSocket);
-    });
-    try {
-      const { status, data } = await this.#axios.get<Readable>(request.path, {
-        baseURL: request.baseUrl,
-        params: request.query,
-        headers: {
-          Accept: false,
-          // without a final dot; SNI follows this header
-          Host: new URL(request.baseUrl).host.replace(/\.(?=:|$)/, ''),
-          'User-Agent': USER_AGENT,
-          'Accept-Encoding': 'gzip',
-          ...request.headers,
-        },
-        httpsAgent: agent,
-        transport: { request: call.open },
-        signal,
-      });
-      const { 'retry-after': retryAfter = null, 'content-encoding': encoding = '', date } = call.headers;
-      const { 'www-authenticate': authenticate } = call.headers;
-      const body = await readBody(data, encoding, this.maxBytes);
-      if (status === 408 && call.isOnKeptConnection) throw unasked();
-      return { status, retryAfter, date, authenticate, headers: call.headers, body };
-    } catch (error) {
-      throw call.toFailure(error);
-    }
-  }
-
-  #noteServer(socket: TLSSocket): void {
-    // null once the socket is closed
-    const end = (socket.getPeerCertificate() as PeerCertificate | null)?.valid_to;
-    if (end) this.#serversEnd.set(String(socket.servername || socket.remoteAddress), Date.parse(end));
+    const { headers } = call;
+    const body = await readBody(data, headers['content-encoding'] ?? '', maxBytes);
+    if (status === 408 && call.isOnKeptConnection) throw unasked();
+    return { status, headers, body };
+  } catch (error) {
+    throw call.toFailure(error);
   }
 }
 
@@ -152,18 +117,15 @@ class OpenedCall {
   #response: IncomingMessage | undefined;
   #error: Error | undefined;
 
-  constructor(
-    private readonly signal: AbortSignal,
-    private readonly maxBytes: number,
-    private readonly onAnswer: (response: IncomingMessage, isNewConnection: boolean) => void,
-  ) {}
+  constructor(private readonly options: WireOptions) {}
 
   /** The `request` function of axios' transport. */
   readonly open = (options: RequestOptions, onResponse: (response: IncomingMessage) => void): ClientRequest => {
-    const opened = openRequest({ ...options, callSignal: this.signal } as CallOptions, (response) => {
+    const { signal: callSignal, maxBytes, onAnswer } = this.options;
+    const opened = openRequest({ ...options, callSignal } as CallOptions, (response) => {
       this.#response = response;
-      this.onAnswer(response, !opened.reusedSocket);
-      if (Number(response.headers['content-length']) > this.maxBytes) opened.destroy(new AnswerTooLarge());
+      onAnswer(response, !opened.reusedSocket);
+      if (Number(response.headers['content-length']) > maxBytes) opened.destroy(new AnswerTooLarge());
       else onResponse(response);
     });
     let interim = 0;
@@ -183,7 +145,7 @@ class OpenedCall {
   };
 
   /** Of the answer; none before it. */
-  get headers(): IncomingMessage['headers'] {
+  get headers(): IncomingHttpHeaders {
     return this.#response?.headers ?? {};
   }
 

@@ -1,14 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../errors/gateway-error.js';
-import { CallFailed, type ConnectionFacts } from './failures.js';
-import { toWireError, type FailureContext } from './wire-failure.js';
+import type { Connection } from './connection.js';
+import { CallFailed } from './failures.js';
+import { toWireError } from './wire-failure.js';
 
 const SETTINGS = { BANK_REQUEST_TIMEOUT_MS: 10_000, BANK_MAX_RESPONSE_BYTES: 1000 };
-const CONTEXT = { target: 'the account list', timedOut: false, settings: SETTINGS };
 const DIRECT = { address: 'api.bank.example:443', proxy: null, isClassical: false, mayResume: false };
 
+type Facts = Partial<Connection>;
 /** A connection whose ClientHello is sent. */
-const HELLO: ConnectionFacts = {
+const HELLO: Facts = {
   route: DIRECT,
   isSecure: false,
   hasArrived: false,
@@ -17,22 +18,31 @@ const HELLO: ConnectionFacts = {
   isUntrusted: false,
   isJudgedLate: false,
 };
-const CERTIFICATE: ConnectionFacts = { ...HELLO, hasArrived: true, hasServerHello: true };
-const OPEN: ConnectionFacts = { ...CERTIFICATE, isSecure: true };
-const TUNNEL: ConnectionFacts = { ...HELLO, route: { ...DIRECT, proxy: 'proxy.example:3128' } };
-const CLASSICAL: ConnectionFacts = { ...HELLO, route: { ...DIRECT, isClassical: true } };
+const CERTIFICATE: Facts = { ...HELLO, hasArrived: true, hasServerHello: true };
+const OPEN: Facts = { ...CERTIFICATE, isSecure: true };
+const TUNNEL: Facts = { ...HELLO, route: { ...DIRECT, proxy: 'proxy.example:3128' } };
+const CLASSICAL: Facts = { ...HELLO, route: { ...DIRECT, isClassical: true } };
 
-type Change = Partial<FailureContext> & {
+type Change = {
+  readonly target?: string;
+  readonly timedOut?: boolean;
   readonly status?: number;
   readonly reusedSocket?: boolean;
-  readonly connection?: ConnectionFacts;
+  readonly connection?: Facts;
   readonly isRefusal?: boolean;
 };
 function failure(thrown: unknown, change: Change = {}) {
-  const { status = null, reusedSocket = false, connection = null, isRefusal = false, ...context } = change;
+  const {
+    target = 'the account list',
+    timedOut = false,
+    status = null,
+    reusedSocket = false,
+    isRefusal = false,
+  } = change;
+  const connection = (change.connection ?? null) as Connection | null;
   const failed = new CallFailed(thrown, status, reusedSocket, connection);
   failed.isRefusal = isRefusal;
-  return toWireError(failed, { ...CONTEXT, ...context });
+  return toWireError(failed, target, timedOut, SETTINGS);
 }
 const withCode = (code: string, rest: object = {}) => Object.assign(new Error(`hunter2 ${code}`), { code, ...rest });
 /** A failure as axios wraps it: with its own code, and the whole call attached. */

@@ -5,21 +5,19 @@ import { AnswerTooLarge, type CallFailed } from './failures.js';
 import { notTls } from './open-tunnel.js';
 import { alertOf, handshakeInWords, isNotTls, isTlsFailure, refusalInWords, untrustedInWords } from './tls-words.js';
 
-/** The circumstances of a call that failed below HTTP. */
-export interface FailureContext {
-  /** The other side in words, for messages: "the token endpoint", "the account list". */
-  readonly target: string;
-  /** True if the deadline of the whole call had passed. */
-  readonly timedOut: boolean;
-  readonly settings: Pick<Settings, 'BANK_REQUEST_TIMEOUT_MS' | 'BANK_MAX_RESPONSE_BYTES'>;
-}
-
 /**
  * Turns what went wrong on the wire into a GatewayError. Judged by how far the connection came and by what OpenSSL says, since
  * the codes of such errors differ between versions of Node. The cause is dropped, because an AxiosError carries password,
  * token and body.
+ * @param target the other side in words, for messages: "the token endpoint", "the account list"
+ * @param timedOut true if the deadline of the whole call had passed
  */
-export function toWireError(failure: CallFailed, { target, timedOut, settings }: FailureContext): GatewayError {
+export function toWireError(
+  failure: CallFailed,
+  target: string,
+  timedOut: boolean,
+  settings: Pick<Settings, 'BANK_REQUEST_TIMEOUT_MS' | 'BANK_MAX_RESPONSE_BYTES'>,
+): GatewayError {
   const { causes, connection, status } = failure;
   const known = causes.find((error) => error instanceof GatewayError);
   if (known) return known;

@@ -1,11 +1,13 @@
 import { ErrorReply } from '@redis/client';
+import { TCP_FAILURES } from '../egress/dial.js';
+import { UNTRUSTED } from '../egress/tls-words.js';
 
 const CLUSTER = 'Redis Cluster is not supported';
 const CLOSED = 'the connection was closed';
-const CERTIFICATE = 'its certificate is not trusted: compare REDIS_CA_FILE';
 
 /** Why Redis cannot be used, by the code of its reply, of the connection, or of the check at a new connection. */
 const REASONS: Readonly<Record<string, string>> = {
+  ...TCP_FAILURES,
   timeout: 'it did not answer in time',
   nonsense: 'its answer makes no sense',
   clock: "its clock differs from this machine's by more than a day",
@@ -18,21 +20,10 @@ const REASONS: Readonly<Record<string, string>> = {
   OOM: 'its memory is full',
   LOADING: 'it is still loading its data',
   ERR: 'it rejected a command: Redis 6.2 or newer is needed',
-  ECONNREFUSED: 'nothing listens at its address',
-  ENOTFOUND: 'its name cannot be resolved',
-  EAI_AGAIN: 'its name cannot be resolved',
-  EHOSTUNREACH: 'there is no route to it',
-  ETIMEDOUT: 'no connection in time',
   ConnectionTimeoutError: 'no connection in time',
   SocketTimeoutError: 'it did not answer in time',
   ECONNRESET: CLOSED,
   SocketClosedUnexpectedlyError: CLOSED,
-  DEPTH_ZERO_SELF_SIGNED_CERT: CERTIFICATE,
-  SELF_SIGNED_CERT_IN_CHAIN: CERTIFICATE,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: CERTIFICATE,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: CERTIFICATE,
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
   EPROTO: 'it does not speak TLS here: compare redis:// and rediss://',
   FileUnusable: 'REDIS_URL_FILE or REDIS_CA_FILE cannot be read',
 };
@@ -41,6 +32,8 @@ const REASONS: Readonly<Record<string, string>> = {
 export function toReason(error: unknown): string {
   const code = toCode(error);
   const others = error instanceof ErrorReply ? 'it rejected a command' : 'the connection failed';
+  const distrust = UNTRUSTED[code];
+  if (distrust) return `its certificate is not trusted: ${distrust} (${code}); compare REDIS_CA_FILE`;
   return `${REASONS[code] ?? others} (${code})`;
 }
 

@@ -124,10 +124,12 @@ export function startCallSpan({ baseUrl, path, query }: BankCall): Span | undefi
 }
 
 /** Ends the span of a call. `failure`: a code of docs/errors.md, `given-up` or `not-sent`. */
-export function endCallSpan(span: Span, { status, failure }: { status?: number; failure?: string }): void {
+export function endCallSpan(
+  span: Span,
+  { status, failure }: { status: number | undefined; failure: string | undefined },
+): void {
   span.setAttributes({ 'http.response.status_code': status });
   if (failure !== undefined) fail(span, failure);
-  else if (status !== undefined && status >= 400) fail(span, String(status));
   span.end();
 }
 

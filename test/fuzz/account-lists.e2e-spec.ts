@@ -62,7 +62,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
       const sent = pages[Number(query['PageNumber']) - 1] ?? pastThe[pastEnd];
       asked.push(sent);
       // a separate buffer, as from the network, because it is transferred to the thread
-      return { ...sent, body: Buffer.from(sent.body), retryAfter: null };
+      return { ...sent, body: Buffer.from(sent.body), headers: {} };
     },
   } as AuthorizedCall;
   const clock = new FakeClock();

@@ -160,7 +160,7 @@ describe('traces', () => {
     });
     expect(spans.find(({ kind, name }) => kind === 'client' && name === LIST)).toMatchObject({
       failed: true,
-      attributes: { 'error.type': '500', 'http.response.status_code': 500 },
+      attributes: { 'error.type': 'bank-error', 'http.response.status_code': 500 },
     });
   });
 

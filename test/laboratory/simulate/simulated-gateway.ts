@@ -145,7 +145,11 @@ export class SimulatedGateway {
     this.activity.emit('bankCallEnded', { target, ...bank, status: late ? null : status, ms, code });
     if (late || status === null) throw new GatewayError(code ?? 'bank-unreachable', 'simulated');
     const text = body ? JSON.stringify(body) : status === 400 ? '<html>The SSL certificate error' : '';
-    return { status, retryAfter: retryAfter?.toString() ?? null, body: Buffer.from(text) };
+    return {
+      status,
+      headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
+      body: Buffer.from(text),
+    };
   }
 }
 
