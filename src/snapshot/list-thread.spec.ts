@@ -3,7 +3,7 @@ import { onClose } from '../../test/support/closing.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import { account } from '../../test/support/sample-snapshots.js';
 import { until } from '../../test/support/until.js';
-import { ListEnded, ListThread } from './list-thread.js';
+import { heapLimitMb, ListEnded, ListThread } from './list-thread.js';
 import type { Query } from '../list/queries.js';
 
 const FACTS = { asOf: '2026-11-21T08:00:00.000Z', expiresAt: '2026-11-21T08:05:00.000Z', stale: false, complete: true };
@@ -265,5 +265,17 @@ describe('a thread that fails', () => {
     const sorting = refusalOf(() => thread.finish());
     await thread.end();
     expect(await sorting).toBeInstanceOf(ListEnded);
+  });
+});
+
+describe('the heap limit of a list', () => {
+  it.each<[string, number, number[], number]>([
+    ['half of what a small container leaves', 1024, [], 312],
+    ['the same beside the cached list, however large', 1024, [350], 312],
+    ['what the lists of downloads leave', 1024, [312, 200], 112],
+    ['at least 48 MB', 128, [48], 48],
+    ['at most 1024 MB', 16_384, [1024], 1024],
+  ])('is %s', (_what, memoryMb, heapsMb, limitMb) => {
+    expect(heapLimitMb(memoryMb, heapsMb)).toBe(limitMb);
   });
 });

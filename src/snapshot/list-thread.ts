@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import pLimit from 'p-limit';
 import type { PageFacts } from '../list/read-page.js';
@@ -10,8 +11,13 @@ import type { SnapshotFacts } from '../list/answer-schemas.js';
 import type { Answer } from '../list/documents.js';
 import type { Export, Query } from '../list/queries.js';
 import { orAborted } from '../time/deadline.js';
-import { heapLimitMb, memoryOfProcessMb } from './heap-limit.js';
 
+/** Heap of one list, MB, wherever there is memory for it. */
+const MAX_HEAP_MB = 1024;
+/** Enough for a few thousand accounts; a list gets it however small the memory is. */
+const MIN_HEAP_MB = 48;
+/** Left for the serving thread, for pages on their way and for what V8 needs beside these heaps, MB. */
+const RESERVED_MB = 400;
 /** A larger young generation saves little time and costs memory. */
 const MAX_YOUNG_MB = 32;
 /** Queries that one list works on at once, in turns; further ones wait. */
@@ -215,4 +221,24 @@ function toOwned(bytes: Buffer): Uint8Array<ArrayBuffer> {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
     ? new Uint8Array(buffer)
     : new Uint8Array(bytes);
+}
+
+/**
+ * The heap limit of the next list, MB: half of the memory of the process (its container's limit), because the cached list and the
+ * next one are in memory at once; less if downloads keep other lists.
+ * @param memoryMb of the process
+ * @param heapsMb of the lists in memory
+ */
+export function heapLimitMb(memoryMb: number, heapsMb: readonly number[]): number {
+  const forLists = memoryMb - RESERVED_MB;
+  const half = forLists / 2;
+  const used = heapsMb.reduce((sum, heapMb) => sum + Math.min(heapMb, half), 0);
+  return Math.floor(Math.max(MIN_HEAP_MB, Math.min(MAX_HEAP_MB, half, forLists - used)));
+}
+
+/** Memory that this process may use, MB. */
+function memoryOfProcessMb(): number {
+  // 0 or more than there is: no limit
+  const limit = process.constrainedMemory() || Infinity;
+  return Math.min(limit, totalmem()) / 1_048_576;
 }

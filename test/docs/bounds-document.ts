@@ -110,9 +110,9 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/list/account-list.spec.ts',
     ],
     [
-      "heap of a list: half of the container's memory less {snapshot/heap-limit RESERVED_MB} MB, at most {snapshot/heap-limit MAX_HEAP_MB MB of}",
+      "heap of a list: half of the container's memory less {snapshot/list-thread RESERVED_MB} MB, at most {snapshot/list-thread MAX_HEAP_MB MB of}",
       '`bank-response-invalid`',
-      'src/snapshot/heap-limit.spec.ts',
+      'src/snapshot/list-thread.spec.ts',
     ],
     ['nesting: any depth', 'no stack overflow', 'src/list/read-page.spec.ts'],
     [
