@@ -8,7 +8,7 @@ import { Activity } from './telemetry/activity.js';
 import { NestLogger } from './telemetry/nest-logger.js';
 
 /**
- * The app as it is served; tests make the very same. `listen` (or `init`) starts it, so guards, interceptors and hooks
+ * The app as it is served; tests start the same. `listen` (or `init`) starts it, so guards, interceptors and hooks
  * may still be added; `close` stops it gracefully.
  * @throws CertificateUnreadable, FileUnusable when there is no usable client certificate to begin with
  */

@@ -1,6 +1,6 @@
 /** The longest timer, ms. */
 const MAX_DEADLINE_MS = 2 ** 31 - 1;
-/** What the gateway counts by name; it counts all else as `other`. */
+/** Names that the gateway counts separately; it counts all others as `other`. */
 const CLIENT_NAME = /^(?!other$)(?!(.*\d){5})[\w.-]{1,40}$/;
 
 /** @throws TypeError that names the argument, unless it is right */

@@ -78,7 +78,7 @@ export const toUnexpectedAnswer = (response: Response, message: string, cause?: 
     cause,
   });
 
-/** What proxies answer when there is nobody behind them: Vite's 500, that of others 502, 503 or 504. */
+/** Statuses of a proxy whose server is away: 500 from Vite, 502, 503 or 504 from others. */
 const AWAY: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 
 /** The problem in an answer other than 2xx and 304. Reads its body. */

@@ -4,7 +4,7 @@ import type { GatewayProblem } from './gateway-problem.js';
 import type { AccountList } from './generated/types.gen.js';
 import { startPolling, type Polling, type ReadList } from './polling.js';
 
-/** What to show now. Frozen, and the same object until something changes. */
+/** The state to show now. Frozen, and the same object until something changes. */
 export interface ObservedState {
   /**
    * - `loading`: no answer yet
@@ -14,7 +14,7 @@ export interface ObservedState {
    * - `ended`: an error that a retry cannot fix (4xx other than 408 and 429)
    */
   readonly status: 'loading' | 'current' | 'copy' | 'expired' | 'ended';
-  /** What may be shown; null if nothing may. `data.accounts` stays the same array while the data is the same. */
+  /** The data that may be shown; null if none may. `data.accounts` stays the same array while the data is the same. */
   readonly data: AccountList | null;
   /** Time at which the bank was asked for `data`; null without it. */
   readonly asOf: string | null;

@@ -20,7 +20,7 @@ interface Snapshot {
   readonly monotonic: number;
 }
 
-/** What the gateway's cache hands out, and how it came to it. */
+/** The snapshot that the gateway's cache returns, and how it got it. */
 export interface Served extends Pick<ServedSnapshot, 'stale' | 'ageMs' | 'cache' | 'failure'> {
   readonly list: AccountList;
   /** Wall clock, ms. */

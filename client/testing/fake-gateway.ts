@@ -119,7 +119,7 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
     return reply('application/json', body, JSON.stringify([properties, stale, complete]));
   }
 
-  /** What `fail` ordered for the next call of this endpoint. */
+  /** The failure that `fail` ordered for the next call of this endpoint. */
   function takeOrder(endpoint: Endpoint | null): Order | undefined {
     const order = orders.find((each) => each.endpoint === undefined || each.endpoint === endpoint);
     if (!order) return undefined;
@@ -141,7 +141,7 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
         status: 0,
       };
       calls.push(call);
-      // as browsers and Node say it
+      // the words of browsers and Node
       if (bank.scene === 'gone') throw new TypeError('Failed to fetch');
       const response = await answer(asked);
       call.status = response.status;

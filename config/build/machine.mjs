@@ -1,4 +1,4 @@
-// What each npm script needs of the machine, in a form that any Node from 18 on can read.
+// The needs of each npm script, in a form that any Node from 18 on can read.
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

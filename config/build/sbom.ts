@@ -11,7 +11,7 @@ interface Dependencies {
   readonly dependsOn: readonly string[];
 }
 
-/** What `npm sbom --sbom-format cyclonedx` prints. */
+/** The output of `npm sbom --sbom-format cyclonedx`. */
 export interface Sbom {
   readonly serialNumber?: string;
   readonly metadata: { readonly timestamp?: string; readonly component: Component };

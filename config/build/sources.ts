@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const DIST = join(ROOT, 'dist');
-/** What a build is made from. */
+/** The sources of a build. */
 export const SOURCES = [
   'src',
   'client/package.json',

@@ -19,7 +19,7 @@ const SERVE = [
   '--sandbox',
 ];
 
-/** What runs now: a build, or the gateway, or the gateway while the next one is built. */
+/** The running processes: a build, the gateway, or the gateway while the next one is built. */
 const running = new Set<ChildProcess>();
 let gateway: ChildProcess | null = null;
 let timer: NodeJS.Timeout | undefined;

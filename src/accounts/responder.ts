@@ -27,7 +27,7 @@ type Sent = void | Promise<void>;
 /** A response with its own headers. */
 interface Document {
   readonly headers: { readonly etag: string } & Readonly<Record<string, string>>;
-  /** What is sent in pieces, if it is not ready. */
+  /** The document to stream if no response is ready. */
   readonly body: Buffer | Query | Export;
 }
 

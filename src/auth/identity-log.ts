@@ -70,7 +70,7 @@ function describe({ subject, issuer, thumbprint, thumbprintSha256, notBefore, no
 const isSameCertificate = (a: IdentityMaterial, b: IdentityMaterial): boolean =>
   a.certificate.thumbprint === b.certificate.thumbprint;
 
-/** What differs beside the certificate, in words. */
+/** The other differences besides the certificate, in words. */
 function describeChange(by: IdentityMaterial, old: IdentityMaterial): string {
   const changes = [
     by.username !== old.username && 'user name',

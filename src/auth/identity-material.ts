@@ -57,7 +57,7 @@ function readPfxFile({ BANK_PFX_FILE, BANK_PFX_BASE64, BANK_PFX_PASSCODE }: Sett
   return readPfx(pfx, BANK_PFX_PASSCODE.read());
 }
 
-/** What the file of a setting has. @throws CertificateUnreadable if it cannot be used */
+/** The content of the file of a setting. @throws CertificateUnreadable if it cannot be used */
 function named<T>(variable: string, read: () => T, passphrase = ''): T {
   try {
     return read();

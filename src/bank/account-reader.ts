@@ -84,7 +84,7 @@ export class AccountReader {
     }
   }
 
-  /** What earlier lists have taught is void: the next one is requested as the first was. */
+  /** Forgets what earlier lists have taught: the next one is requested as the first was. */
   #forget(): void {
     this.#pageSize = this.settings.BANK_PAGE_SIZE;
     this.#withSmallerPages = 0;

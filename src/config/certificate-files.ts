@@ -19,7 +19,7 @@ const COPY_AGAIN = 'copy it again';
 
 const NAMES = { certificate: 'certificate', key: 'private key', pfx: 'PFX' } as const;
 
-/** What to do where a file of one kind is given for another, if a command or another setting helps. */
+/** Advice where a file of one kind is given for another, if a command or another setting helps. */
 const ADVICE = new Map([
   [
     'pkcs7 for certificate',

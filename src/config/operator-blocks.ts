@@ -7,7 +7,7 @@ type Kind = 'certificate' | 'key' | 'pfx' | 'pkcs7' | 'openssh' | 'keystore' | '
 /** One thing that a file of an operator contains. */
 export interface Block {
   readonly kind: Kind;
-  /** What it is, in words: "a certificate", "an HTML page". */
+  /** Its kind in words: "a certificate", "an HTML page". */
   readonly words: string;
   readonly der: Buffer;
   /** PEM, written anew from what was read: what is checked is what TLS gets. */

@@ -347,7 +347,7 @@ describe('texts of Windows and Docker', () => {
     expect(readSettings({ ...BANK, BANK_PASSWORD: `${text}x` }, LIVE).warnings).toEqual([]);
   });
 
-  it('the bytes of a PFX may be where its base64 text should', () => {
+  it('accepts a PFX file where its base64 text is expected', () => {
     const path = file('binary.pfx', Buffer.from('3082fffe', 'hex'));
     expect(problems({ BANK_PFX_FILE: '', BANK_PFX_BASE64_FILE: path })).toEqual([]);
   });

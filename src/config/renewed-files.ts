@@ -23,7 +23,7 @@ interface RenewedFilesOptions<T> {
   readonly everyMs: number;
 }
 
-/** What the files have, as long as it is not in use. */
+/** The content of the files, as long as it is not in use. */
 interface Waiting<T> {
   /** Null if they could not be read. */
   readonly value: T | null;
@@ -73,7 +73,7 @@ export class RenewedFiles<T> {
     return value;
   }
 
-  /** What is newer but not in use, or null. */
+  /** The newer content that is not in use; null without one. */
   get waiting(): Waiting<T> | null {
     return this.#waiting;
   }

@@ -37,7 +37,7 @@ describe('a Retry-After', () => {
   it.each([
     ['10 min ahead of ours', 'Mon, 23 Nov 2026 08:10:00 GMT', 'Mon, 23 Nov 2026 08:10:04 GMT'],
     ['10 min behind ours', 'Mon, 23 Nov 2026 07:50:00 GMT', 'Mon, 23 Nov 2026 07:50:04 GMT'],
-  ])('that is a date of a clock %s is read against the Date of its response', (_name, date, header) => {
+  ])('with a date from a clock %s is read against the Date of its response', (_name, date, header) => {
     expect(toRetryAfterMs(header, date, NOW)).toBe(4000);
     expect(toRetryAfterMs('7', date, NOW)).toBe(7000);
   });

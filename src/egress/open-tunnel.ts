@@ -142,7 +142,7 @@ const REASONS: Readonly<Record<number, string>> = {
   500: 'it failed, or could not reach the bank',
 };
 
-/** What the proxy offers is read first: a password that it never looked at is not wrong. */
+/** Reads what the proxy offers first: a password that it never checked is not wrong. */
 function toCredentialsReason(authenticate: string | string[] = []): string {
   const others = schemesOf([authenticate].flat().join(', '));
   if (others === null || others.includes('Basic'))

@@ -22,7 +22,7 @@ const OTHER_ALERTS: Readonly<Record<string, string>> = {
   120: 'there is no common application protocol',
 };
 
-/** What OpenSSL reports of a handshake that fails on our side. The first that fits counts. */
+/** OpenSSL's reports of a handshake that fails on our side. The first match counts. */
 const OWN_FAILURES: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/^(wrong version number|packet length too long|http request|unknown protocol)/, 'the server does not speak TLS'],
   [/legacy renegotiation/, 'the server supports only the old, insecure renegotiation'],

@@ -50,7 +50,7 @@ const wrapped = (cause: Error, code = 'ERR_NETWORK') =>
   Object.assign(new Error('hunter2', { cause }), { code, config: { headers: { Authorization: 'hunter2' } } });
 const alert = (number: number) =>
   withCode('ERR_SSL_SOME_NAME', { message: `00A:error:0A:SSL routines:ssl3_read_bytes:x:SSL alert number ${number}` });
-/** What Node reports while the request waits to be sent: the reason is only in the message. */
+/** Node's errors while the request waits to be sent: the reason is in the message only. */
 const waiting = (reason: string) =>
   withCode('EPROTO', {
     message: `write EPROTO 80C8A3F4:error:0A000102:SSL routines:some_function:${reason}:../deps/openssl/x.c:1989:\n`,

@@ -31,7 +31,7 @@ interface HttpParts {
   readonly limits: HttpLimits;
 }
 
-/** What is there before Nest: the server, and Fastify on it. */
+/** Creates the parts before Nest: the server, and Fastify on it. */
 export interface Http {
   readonly fastify: FastifyInstance;
   readonly underWay: UnderWay;

@@ -18,7 +18,7 @@ interface Call {
   readonly url?: string;
   readonly method?: string;
   readonly httpVersionMajor?: number;
-  /** Whether the address of the connection is allowed. */
+  /** True if the address of the connection is allowed. */
   readonly allowed?: boolean;
   /** The local address of the connection. */
   readonly localAddress?: string;

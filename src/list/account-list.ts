@@ -9,7 +9,7 @@ const MAX_ACCOUNTS = 200_000;
 /** Of accounts and balances together. */
 const MAX_CURRENCIES = 500;
 
-/** Which accounts, and in which order. */
+/** Filters and sort order. */
 export interface Selection {
   readonly filters: Filters;
   readonly sort: Sort;

@@ -16,7 +16,7 @@ const PIECE_LENGTH = 65_536;
 const utf8 = new TextEncoder();
 
 /**
- * What a list thread does: it builds one list, from the bank's pages or from a stored copy, and then answers queries about it.
+ * The work of a list thread: it builds one list, from the bank's pages or from a stored copy, and then answers queries about it.
  * Each method is called by a message from the serving thread (list-thread.ts).
  */
 export class ListService {

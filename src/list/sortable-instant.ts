@@ -19,7 +19,7 @@ export function toSortableInstant(text: string): string | null {
   date.setUTCFullYear(year, month - 1, day);
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
   if (hour > 24 || minute > 59 || second > 60 || part(9) > 23 || part(10) > 59) return null;
-  // the end of a day may be written so, and nothing after it (ISO 8601)
+  // 24:00 is the end of a day, and nothing comes after it (ISO 8601)
   if (hour === 24 && (minute > 0 || second > 0 || match[7] !== undefined)) return null;
   const offset = (match[8] === '-' ? -1 : 1) * (part(9) * 3600 + part(10) * 60);
   const seconds = date.getTime() / 1000 + hour * 3600 + minute * 60 + second - offset;

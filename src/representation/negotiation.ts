@@ -9,7 +9,7 @@ export type Compression = Exclude<Encoding, 'identity'>;
 /** The first is taken where the caller accepts several equally. */
 const PREFERRED: Encoding[] = ['br', 'gzip', 'identity'];
 
-/** What @types/negotiator, which is older than negotiator 1, does not have: preferences. */
+/** Preferences, which @types/negotiator lacks: it is older than negotiator 1. */
 interface EncodingChoice {
   encoding(available: string[], options: { preferred: string[] }): string | undefined;
 }
@@ -21,7 +21,7 @@ export const MIN_COMPRESSED_BYTES = 1024;
 /** A function, so that a bundle without compression needs no zlib (client/testing). */
 const toBrotliOptions = () => ({ params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
 
-/** What follows the part of a long `Accept` that is read: anything, with the least weight. */
+/** Replaces the rest of a long `Accept`, which is not read: anything, with the least weight. */
 const REST_OF_ACCEPT = '*/*;q=0.001';
 
 /** Creates a choice of a media type by `Accept`; null when it excludes all that are offered. Parameters make no difference. */

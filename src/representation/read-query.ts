@@ -34,7 +34,7 @@ export function readQuery<T extends z.ZodType<object>>(request: QueryRequest, sc
   return read;
 }
 
-/** Any input of a caller, as a schema reads it. @throws GatewayError invalid-request */
+/** Parses any input of a caller with a schema. @throws GatewayError invalid-request */
 export function readInput<T extends z.ZodType>(input: unknown, schema: T): z.output<T> {
   const { success, data, error } = schema.safeParse(input);
   if (success) return data;

@@ -176,7 +176,7 @@ describe("another instance's refresh", () => {
     lock('owner');
     const began = clock.now();
     expect((await read()).source).toBe('bank');
-    // one look
+    // one check
     expect(clock.since(began)).toBe(1000);
   });
 

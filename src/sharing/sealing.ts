@@ -8,7 +8,7 @@ import { accountSchema } from '../list/account-schema.js';
 const FACTS_BYTES = 61;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-/** The form of an account, part of the key: a copy of another form is that of another group. Its words do not count. */
+/** The form of an account, part of the key: a copy of another form belongs to another group. Descriptions do not count. */
 const ACCOUNT_FORM = JSON.stringify(z.toJSONSchema(accountSchema), (key, value: unknown) => {
   const isWords = key === 'example' || (key === 'description' && typeof value === 'string');
   return isWords ? undefined : value;

@@ -142,7 +142,7 @@ export class StoredSource extends SnapshotSource {
       if (look.bytes > MAX_STORED_BYTES + OVERHEAD_BYTES) throw new Refused('too-large');
       if (!this.#isAccepted(readHeader(look.header, group), look, began, accepts)) return null;
       const opened = await open(await this.place.load(group, look.bytes), group);
-      // what was looked at was not authenticated, and may have been replaced
+      // the checked header was not authenticated, and the copy may have been replaced
       if (!this.#isAccepted(opened.facts, look, began, accepts)) return null;
       const snapshot = await toSnapshot(opened, toInstant(opened.facts, look));
       this.#reported = null;

@@ -25,7 +25,7 @@ export interface StoredCopy {
   readonly durationMs: number;
 }
 
-/** True if a stored copy does instead of asking the bank. */
+/** True if a stored copy is enough, without asking the bank. */
 export type Accepts = (copy: StoredCopy) => boolean;
 
 /** One refresh, as it is asked for. */
@@ -41,7 +41,7 @@ export interface ReadSnapshot {
   readonly snapshot: Snapshot;
   /** Pages of the bank; 0 for a stored copy. */
   readonly pages: number;
-  /** The bank, asked by this instance; another instance; an earlier run. */
+  /** Asked by this instance, taken from another instance, or left by an earlier run. */
   readonly source: 'bank' | 'shared' | 'file';
 }
 

@@ -19,7 +19,7 @@ import { startRawServer } from '../support/servers.js';
 import { canMountDisk, hasRedis, pathOf } from '../support/tools.js';
 import { until } from '../support/until.js';
 
-// What a running gateway reports about each cause to apps, in /health and in the log, and what the doctor and the alerts report.
+// The reports of a running gateway about each cause to apps, in /health and in the log, and what the doctor and the alerts report.
 // causes-at-start.e2e-spec.ts has those that end the path to the bank. `npm run causes` prints the table.
 
 const bank = await bankForFile();

@@ -23,7 +23,7 @@ const ALL_CALLS = 1_000_000;
 type Headers_ = Record<string, string>;
 type Comparable = Pick<Answer, 'status' | 'text'> & { readonly headers: Answer['headers'] };
 
-/** What is compared of an answer: all of it, but values of this moment or of this connection are replaced by their form. */
+/** The comparable form of an answer: values of this moment or of this connection are replaced. */
 function toComparable({ status, headers: all, text }: Comparable) {
   const headers = Object.fromEntries(Object.entries(all).filter(([name]) => !OF_THE_CONNECTION.has(name)));
   for (const [name, form] of Object.entries(FORMS)) {

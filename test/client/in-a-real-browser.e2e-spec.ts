@@ -112,7 +112,7 @@ suite('in a real browser', () => {
       expect(errors).toEqual([]);
     });
 
-    it('makes one poll per period in ten minutes, with one preflight, which is good for as long; no poll is canceled', async () => {
+    it('polls once per period for ten minutes with a single preflight; no poll is canceled', async () => {
       // `max-age` is 9 whatever the age of the snapshot, and a poll comes a second after that
       const { page } = await open(listed, { SNAPSHOT_FRESH_MS: '9500' });
       const network = await page.context().newCDPSession(page);

@@ -218,7 +218,7 @@ const suite = hasChromium() ? describe : describe.skip;
 suite('the pages of the recipes', () => {
   let browser: Browser;
   let context: BrowserContext;
-  /** What the proxy before the page without a client answers; null: what the gateway answers. */
+  /** The response of the proxy before the page without a client; null: that of the gateway. */
   let between: { readonly status: number; readonly html: string } | null = null;
   let pages: Record<'vite' | 'react' | 'tanstack' | 'vue' | 'plain' | 'server' | 'example', Page>;
 
@@ -324,7 +324,7 @@ suite('the pages of the recipes', () => {
     return servable && expiresAt ? Date.parse(expiresAt) : Date.now();
   }
 
-  it('with the bank away: no figure without its age, none after its end; then all is well again', async () => {
+  it('while the bank is away, shows balances with their age until they expire, and recovers', async () => {
     await forget();
     bank.control.patch(BANK_AWAY);
     await until(async () => (await gateway.get('/api/v1/accounts')).json.snapshot.stale);
@@ -368,7 +368,7 @@ suite('the pages of the recipes', () => {
   });
 });
 
-/** What a page showed at a moment. */
+/** The content of a page at a moment. */
 interface Sample {
   /** Amounts on the screen. */
   readonly amountsShown: number;

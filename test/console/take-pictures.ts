@@ -10,7 +10,7 @@ import { PAGE_STATES, type PageState } from './page-states.js';
 import { openPicture, PICTURES, WORDS_FILE, wordsOf } from './pictures.js';
 
 const HOUR_MS = 3_600_000;
-/** What is behind a picture that does not have an hour behind it, ms. */
+/** The past of a picture that does not show a whole hour, ms. */
 const PAST_MS: Partial<Record<keyof typeof PAGE_STATES, number>> = { 'all is well in the sandbox': 8 * 60_000 };
 
 prepare();

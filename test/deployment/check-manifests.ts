@@ -66,7 +66,7 @@ function run(program: string, ...args: string[]): string | undefined {
   }
 }
 
-/** What fails of the lines with kubectl in the document: `create` as a dry run, `kustomize` as it is printed. */
+/** Failures of the lines with kubectl in the document: `create` as a dry run, `kustomize` as it is printed. */
 function errorsOfDocument(): string[] {
   const lines = readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8')
     .replace(/\\\n/g, ' ')

@@ -2,7 +2,7 @@ import { readSettings } from '../../src/config/read-settings.js';
 import { SettingsInvalid } from '../../src/config/settings-error.js';
 import { KNOWN_NAMES } from '../../src/config/settings-schema.js';
 
-/** What the program rejects in the environment of a container, except files that only the container has. */
+/** The errors of a container's environment, except for files that only the container has. */
 export function settingErrors(environment: Readonly<Record<string, string>>, sandbox = false): string[] {
   const unknown = Object.keys(environment).filter((name) => !KNOWN_NAMES.includes(name));
   try {

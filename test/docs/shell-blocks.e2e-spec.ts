@@ -83,7 +83,7 @@ describe('the shell blocks of the documents', () => {
 });
 
 (hasSystemdAnalyze() ? describe : describe.skip)('the unit of config/systemd', () => {
-  /** What systemd says about the unit, under a name. Empty if it is well formed. */
+  /** Complaints of systemd about the unit, under a name. Empty if it is well formed. */
   const complaintsAbout = (unit: string, name: string) => {
     const file = join(temporaryDirectory(), name);
     writeFileSync(file, unit.replace('/usr/bin/node', process.execPath));

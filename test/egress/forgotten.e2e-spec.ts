@@ -10,7 +10,7 @@ import { listAccounts, startPretendBank } from '../support/pretend-bank.js';
 import { sampleAccount } from '../support/sample-accounts.js';
 import { startRawServer, startTlsServer } from '../support/servers.js';
 
-// What a success left and then fails is forgotten, before anything is concluded (docs/bank.md#tls).
+// Leftovers of a success that fail are forgotten before the gateway concludes anything (docs/bank.md#tls).
 
 const ca = createAuthority('Bank CA');
 const server = ca.server(['localhost']);

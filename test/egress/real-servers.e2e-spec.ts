@@ -6,7 +6,7 @@ import { FRONTS, hasFront, startFront, type FrontName } from '../support/bank-fr
 import { accountsAt, createEgress, type ClientIdentity } from '../support/egress.js';
 import { closedPort } from '../support/servers.js';
 
-// Servers that nobody here wrote, in front of the bank: what each does with a cause, and how it is judged.
+// Other people's servers in front of the bank: how each reports a cause, and what the gateway concludes.
 
 const bankCa = createAuthority('Bank CA');
 const otherCa = createAuthority('Another CA');

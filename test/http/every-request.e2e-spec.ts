@@ -163,7 +163,7 @@ describe('the request id and the log line', () => {
   });
 });
 
-it('nothing that a caller sends reaches the bank, neither its request id nor its headers', async () => {
+it('forwards nothing of a caller to the bank, neither its request id nor its headers', async () => {
   const custom = ['X-Custom: 1', 'Cookie: a=b', 'User-Agent: curl/8', 'X-Client-Name: me', `Origin: ${LISTED}`];
   await call(['X-Request-Id: from-caller', 'Cache-Control: no-cache', ...custom]);
   expect(sandbox.requests.map(({ requestId }) => requestId)).not.toContain('from-caller');

@@ -38,7 +38,7 @@ const bank = await bankForFile();
 
 const PATH = '/api/v1/accounts';
 
-/** What the guard and the interceptor below saw, by client name. */
+/** The calls that the guard and the interceptor below saw, by client name. */
 const seen: string[] = [];
 let refusal: Error | null = null;
 /** The error that the pipe below throws, and the number of controller arguments that it has seen. */

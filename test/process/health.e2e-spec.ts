@@ -158,7 +158,7 @@ describe('health of a gateway in trouble', () => {
     expect(Date.parse(nextAttemptAt)).toBeGreaterThan(Date.parse(lastError.at));
   });
 
-  it('is not ready before accounts were read, so that a rollout stops when the bank has granted none', async () => {
+  it('is not ready until it has read accounts, so a rollout stops when the bank has granted none', async () => {
     const sandbox = await start();
     sandbox.control.patch({ grantAccess: false });
     const clock = new MovedClock();

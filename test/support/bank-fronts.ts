@@ -8,7 +8,7 @@ import { has, startTool } from './tools.js';
 /** TLS versions that a front may be limited to. */
 type Limit = 'TLS 1.1' | 'TLS 1.2' | 'TLS 1.3';
 
-/** What a front is given: where it listens, its files and the port of the plain HTTP server behind it. */
+/** The options of a front: where it listens, its files and the port of the plain HTTP server behind it. */
 interface Front {
   readonly port: number;
   readonly backend: number;

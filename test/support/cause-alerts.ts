@@ -7,7 +7,7 @@ import { read } from './documents.js';
 import type { Sample, Scrape } from './scrape.js';
 import { pathOf } from './tools.js';
 
-/** What Prometheus scraped from an instance, and for how many minutes. Counters continue to rise at their rate. */
+/** A scrape of an instance, and for how many minutes it holds. Counters continue to rise at their rate. */
 export interface Span {
   readonly scrape: Scrape;
   readonly minutes: number;

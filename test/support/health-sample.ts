@@ -123,5 +123,5 @@ export const recentWith = (clients: readonly Partial<RecentClient>[], points: re
   })),
 });
 
-/** What the page reads from /problems. */
+/** The part of /problems that the page reads. */
 export const PROBLEMS = ALL_CODES.map(toProblemEntry);

@@ -5,7 +5,7 @@ interface Heard {
   readonly answers: readonly Answer[];
   /** The bytes after the last complete response. */
   readonly rest: Buffer;
-  /** How it ended: closed or reset by the gateway, or still open when we stopped listening. */
+  /** Its end: closed or reset by the gateway, or still open when we stopped listening. */
   readonly end: 'closed' | 'reset' | 'open';
 }
 

@@ -66,7 +66,7 @@ export async function closedPort(): Promise<number> {
   return (await accepts(port)) ? closedPort() : port;
 }
 
-/** Whether a server listens on this port of 127.0.0.1. */
+/** True if a server listens on this port of 127.0.0.1. */
 export async function accepts(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));

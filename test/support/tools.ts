@@ -37,7 +37,7 @@ const DIRECTORIES = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin
 const asked = new Set<Program>();
 
 /**
- * Whether a real program is installed. A test that starts one asks first, and is skipped without it: otherwise `pathOf` throws.
+ * True if a real program is installed. A test that starts one asks first, and is skipped without it: otherwise `pathOf` throws.
  * CI installs all of them (`.ci/run`), so a missing one is an error there.
  */
 export const hasOpenssl = () => has('openssl');
@@ -54,7 +54,7 @@ export const hasPromtool = () => has('promtool');
 export const hasSystemdAnalyze = () => has('systemd-analyze');
 export const hasRedis = () => has('redis-server', 'redis-cli');
 
-/** Whether the machine has the IPv6 loopback address. It cannot be installed, so CI skips such tests too. */
+/** True if the machine has the IPv6 loopback address. It cannot be installed, so CI skips such tests too. */
 export function hasIpv6(): boolean {
   const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   if (addresses.some(({ address }) => address === '::1')) return true;
@@ -62,7 +62,7 @@ export function hasIpv6(): boolean {
   return false;
 }
 
-/** Whether this user can mount a small disk: only root can, and not in every container. Otherwise CI skips such tests too. */
+/** True if this user can mount a small disk: only root can, and not in every container. Otherwise CI skips such tests too. */
 export function canMountDisk(): boolean {
   if (!has('mount', 'umount')) return false;
   const directory = mkdtempSync(join(tmpdir(), 'accounts-gateway-disk-'));

@@ -259,7 +259,7 @@ function toBags(name: string): Buffer[] {
     expect(taken).toMatchObject({ certificatePem: pem('rsa'), chainPem: [pem('lower'), pem('middle')], warnings: [] });
   });
 
-  it('that do not match are rejected with the reason', async () => {
+  it('that do not match are rejected with a reason', async () => {
     const [chain, key] = [chainFile(), workshop.read('rsa.key')];
     const encrypted = workshop.openssl('pkcs8', '-topk8', '-in', 'rsa.key', '-passout', 'pass:secret');
     const damaged = (file: Buffer) => Buffer.from(file.toString().replace(/\n.{20}/, '\n'));

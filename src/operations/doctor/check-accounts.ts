@@ -12,7 +12,7 @@ import { AccountList } from '../../list/account-list.js';
 import { toAccount } from '../../list/account.js';
 import { problemOf, type Findings } from './steps.js';
 
-/** What the next step reports: the drift of the list, or why it cannot be read. */
+/** The result of the next step: the drift of the list, or why it cannot be read. */
 interface Listed {
   readonly drift: readonly Drift[];
   /** Number of pages; 0 if they could not be read. */

@@ -22,7 +22,7 @@ export interface Handshake {
   readonly failure: GatewayError | null;
 }
 
-/** What the handshake showed before it ended. */
+/** Facts from the handshake, as far as it got. */
 export interface TlsFacts {
   readonly tlsVersion?: string | null;
   readonly cipher?: string;

@@ -11,7 +11,7 @@ import type { BankDescription, Recorder } from './record/recorder.js';
 const GENERIC = /\b(api|www|com|net|org|localhost|example|internal)\b/g;
 
 /**
- * What a recording says of the bank: its TLS, and the words that it must not contain (hosts, user, subject of our certificate,
+ * Facts about the bank in a recording: its TLS, and the words that it must not contain (hosts, user, subject of our certificate,
  * names of the bank's servers). A public list of certificates must not find the keys, so they are hashed with a salt.
  */
 export function describeBank(

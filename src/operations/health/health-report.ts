@@ -49,7 +49,7 @@ export class HealthReport {
     return { info: pick(info), error: pick(error), details: Object.fromEntries(worstFirst) };
   }
 
-  /** What each component shows, healthy or not. */
+  /** The facts of each component, healthy or not. */
   #dataOf(facts: GatewayFacts) {
     const { token, bank, snapshot, listener } = facts;
     const { redis } = facts.sharing;

@@ -10,7 +10,7 @@ const GROWTH = 1.15;
 export interface RecentCall {
   readonly ms: number;
   readonly got: 'current' | 'stale' | 'errors' | 'other';
-  /** Who must act on an error. */
+  /** The owner of an error. */
   readonly owner?: Owner | undefined;
 }
 

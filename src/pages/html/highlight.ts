@@ -6,7 +6,7 @@ const HASH = String.raw`(?<=^|\s)#[^\n]*`;
 const WORDS =
   'as|async|await|case|catch|class|const|else|export|extends|false|for|from|function|if|import|in|let|new|null|of|return|satisfies|throw|true|try|type|typeof|undefined|while';
 
-/** What begins a comment; a language that is missing is shown as it is. */
+/** The start of a comment, by language; other languages are shown as they are. */
 const COMMENTS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['ts', 'tsx', 'js', 'jsx', 'json', 'css', 'svelte', 'vue', 'html'].map((name) => [name, SLASHES]),

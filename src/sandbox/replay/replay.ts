@@ -6,7 +6,7 @@ interface ReplayedAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly recorded: Readonly<Record<string, string | null>>;
-  /** How the connection breaks, where there was no whole answer. */
+  /** The way the connection breaks, if there was no whole answer. */
   readonly breaks?: 'hang' | 'reset' | 'truncate';
 }
 
@@ -19,7 +19,7 @@ interface Page {
 
 /** Serves a recording: its accounts, envelope, header forms and page behaviour; the same call is answered as often as it was, in order. */
 export class Replay {
-  /** What is left of the exchanges of each call. The last one stays. */
+  /** The remaining exchanges of each call. The last one stays. */
   readonly #left = new Map<string, Exchange[]>();
   readonly #pastTheEnd: Exchange | undefined;
   readonly #first: Exchange | undefined;
@@ -88,7 +88,7 @@ export class Replay {
 }
 
 const TOKEN = 'token';
-/** How the connection broke, by the code of the call that failed. */
+/** The way the connection broke, by the code of the call that failed. */
 const BREAKS = new Map([
   ['bank-timeout', 'hang'],
   ['bank-response-invalid', 'truncate'],

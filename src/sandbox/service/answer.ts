@@ -8,7 +8,7 @@ export interface Answer {
   readonly body: string;
   /** Header names of a recording, with the values that it has: they are sent instead of ours. */
   readonly recorded?: Readonly<Record<string, string | null>>;
-  /** How the connection breaks instead. */
+  /** The way the connection breaks instead. */
   readonly breaks?: 'hang' | 'reset' | 'truncate';
   /** Id of the token that was issued or used, for the request log. */
   readonly tokenNumber?: number | null;

@@ -26,7 +26,7 @@ interface OpenApi {
   readonly paths: Record<string, { readonly get?: Operation }>;
 }
 
-/** What a gateway answers and logs beside its sandbox bank, with provoked failures; with Redis if this machine has it. */
+/** The answers and log lines of a gateway beside its sandbox bank, with provoked failures; with Redis if this machine has it. */
 export async function readRunning(checkout: string): Promise<Fact[]> {
   const cwd = temporaryDirectory();
   const sharing = hasRedis() ? (await startRedis()).env : {};

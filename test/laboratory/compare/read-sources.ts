@@ -5,7 +5,7 @@ import ts from 'typescript';
 /** Something to rely on, such as `metric NAME LABEL`, with its type or value. */
 export type Fact = readonly [name: string, value: string];
 
-/** What the files of a checkout show: settings, events with their fields, commands, documents, examples. */
+/** The facts in the files of a checkout: settings, events with their fields, commands, documents, examples. */
 export function readSources(checkout: string): Fact[] {
   const read = (path: string) => readFileSync(join(checkout, path), 'utf8');
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };

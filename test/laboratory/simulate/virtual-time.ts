@@ -13,7 +13,7 @@ export class VirtualTime extends Clock {
   readonly #timers: Timer[] = [];
   #monotonic = 0;
   #sleptMs = 0;
-  /** How far the machine's wall clock is ahead, ms. */
+  /** Lead of the machine's wall clock, ms. */
   wallErrorMs = 0;
 
   constructor(startMs: number) {

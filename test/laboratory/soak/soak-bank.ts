@@ -4,7 +4,7 @@ import { sampleAccount } from '../../support/sample-accounts.js';
 export const ACCOUNTS = 120;
 const TOKEN_LIFETIME_MS = 6000;
 
-/** What the bank sent to one refresh. Every refresh gets a different version of the accounts. */
+/** The list that the bank sent to one refresh. Every refresh gets a different version of the accounts. */
 export interface Version {
   readonly number: number;
   readonly firstAskedAt: number;

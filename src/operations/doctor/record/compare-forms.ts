@@ -19,7 +19,7 @@ const STATUS = 'the status';
 /** The forms found at each place of one kind of exchange: the status, a header, a path of the body. */
 type Forms = Map<string, Set<string>>;
 
-/** What differs in form between two recordings of a bank, a line each. Values are not compared. */
+/** Differences in form between two recordings of a bank, one a line. Values are not compared. */
 export function compareForms(before: readonly Exchange[], now: readonly Exchange[]): string[] {
   const kinds = Object.keys(NAMES) as ExchangeKind[];
   return kinds.flatMap((kind) => {
@@ -39,13 +39,13 @@ function compare(old: Forms, now: Forms): string[] {
     ];
     if (was === is) return null;
     if (was !== '' && is !== '') return `${place} was ${was}; now ${is}`;
-    // what is below something that came or went has come or gone with it
+    // children of a key that came or went are not listed
     const parent = parentOf(place);
     if (parent !== null && old.has(parent) !== now.has(parent)) return null;
     return `${place} ${was === '' ? 'came' : 'went'}`;
   };
   const status = differenceAt(STATUS);
-  // another answer has another body
+  // a response with another status has another body
   if (status !== null) return [status];
   const places = new Set([...old.keys(), ...now.keys()]);
   return [...places].toSorted().flatMap((place) => differenceAt(place) ?? []);

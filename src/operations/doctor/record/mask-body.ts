@@ -31,7 +31,7 @@ const KNOWN_WORDS = new Set(['Active', 'Closed', 'None', 'ClientMoney', 'SafeGua
 const PLAIN_KEY = /^[a-z_][A-Za-z0-9_]{0,39}$/;
 /** Shorter words are in too many names by chance. */
 const MIN_WORD_IN_NAME = 5;
-/** Parts of the known keys, such as `account`, are no data. */
+/** Parts of the known keys, such as `account`: they are not data. */
 const VOCABULARY = new Set(
   [...KNOWN_KEYS].flatMap((key) => key.split(/(?=[A-Z])|_/).map((part) => part.toLowerCase())),
 );

@@ -26,7 +26,7 @@ export interface BankDescription {
 /** Keeps what the bank sends. */
 export class Recorder {
   readonly #seen: Seen[] = [];
-  /** What the next calls to the account list ask for. */
+  /** The pages that the next calls to the account list ask for. */
   kind: Exclude<ExchangeKind, 'token'> = 'page';
   /** Set before the first call. */
   bank: BankDescription = { tls: {}, words: [] };

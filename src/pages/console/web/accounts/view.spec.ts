@@ -85,7 +85,7 @@ describe('a view without the gateway', () => {
   });
 });
 
-it('a download is named after environment, filters and time, whatever is in them', () => {
+it('a download is named after environment, filters and time, with safe characters only', () => {
   expect(toFileName('production', DEFAULT_VIEW, '2026-11-21T10:09:11.123Z')).toBe(
     'accounts_production_2026-11-21T100911Z.csv',
   );

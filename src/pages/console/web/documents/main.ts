@@ -13,7 +13,7 @@ void showGateway();
 showOwnAddress();
 addCopyButtons();
 
-/** What this gateway is. A caller that may not ask for it sees the page without. */
+/** Facts about this gateway. A caller that may not read them sees the page without. */
 async function showGateway(): Promise<void> {
   const response = await fetch('/health', { headers: { 'X-Client-Name': 'console' } });
   setServerTime(response.headers.get('Date'));

@@ -38,7 +38,7 @@ export const toPoints = (recent: Recent | null): Recent['points'] => (recent ? [
 /** The explanation of each error. @throws GatewayProblem */
 export const readProblems = (signal: AbortSignal): Promise<ProblemEntry[]> => call('/problems', { signal });
 
-/** What a call gets after the gateway has asked the bank. @throws GatewayProblem */
+/** The result of a call with `no-cache`. @throws GatewayProblem */
 export const readNow = (): Promise<AccountList> =>
   call('/api/v1/accounts?pageSize=1', { cache: 'no-cache', headers: { 'Cache-Control': 'no-cache' } });
 

@@ -46,7 +46,7 @@ describe('times for people', () => {
     expect(toDateAndMinute(instant)).toBe('21 Nov 2026, 10:09');
   });
 
-  it('a moment of another day has its date', () => {
+  it('shows the date of a time on another day', () => {
     const instant = '2026-11-21T23:59:58.500Z';
     expect(toMoment(instant, Date.parse('2026-11-21T00:00:00Z'))).toBe('23:59:58');
     expect(toMoment(instant, Date.parse('2026-11-22T00:00:01Z'))).toBe('21 Nov, 23:59:58');
@@ -56,7 +56,7 @@ describe('times for people', () => {
     setServerTime('Sat, 21 Nov 2020 10:00:00 GMT');
     const before = serverNow();
     expect(Math.abs(before - Date.UTC(2020, 10, 21, 10))).toBeLessThan(60_000);
-    // whole seconds: half a second is no other time
+    // whole seconds: half a second makes no difference
     setServerTime(new Date(before - 500).toUTCString());
     expect(serverNow()).toBeGreaterThanOrEqual(before);
     setServerTime(null);

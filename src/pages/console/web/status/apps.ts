@@ -17,7 +17,7 @@ export function toSubject(apps: number, verb: string): string {
   return apps === 1 ? `1 app ${verb}s` : `${apps} apps ${verb}`;
 }
 
-/** What apps get while all is well, in a sentence. */
+/** A sentence on what apps get while all is well. */
 export function toWellText({ details: { snapshot } }: Health, apps: number, now: number): string {
   const read = snapshot.asOf === null ? '' : `, read at ${toMoment(snapshot.asOf, now)}`;
   return `${toSubject(apps, 'get')} current data${read}.`;
@@ -44,7 +44,7 @@ export const toAppName = (name: string): string => ({ none: 'no name', other: 'o
 export const toRefused = (each: Record<'current' | 'stale' | 'errors', number>, all: number): number =>
   Math.max(0, all - each.current - each.stale - each.errors);
 
-/** What an app got in the last minute, in words. */
+/** The results of an app in the last minute, in words. */
 export function toGot(client: RecentClient): string {
   const { current, stale, errors, callsPerMinute } = client;
   const got = [

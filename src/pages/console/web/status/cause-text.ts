@@ -12,7 +12,7 @@ export interface CauseText {
   readonly meaning: string;
 }
 
-/** What is wrong, since when, and what that means. */
+/** The cause, since when, and its meaning. */
 export function toCauseText(cause: Cause, health: Health | null, now: number): CauseText {
   const { part, code, title, detail, answer } = cause;
   const isSince = cause.since !== null && isPast(cause.since, now);
@@ -37,7 +37,7 @@ export function toCauseText(cause: Cause, health: Health | null, now: number): C
 export const toShortCause = (code: string, answer: number | null): string =>
   answer !== null && answer !== 200 ? String(answer) : code.replace(/^bank-/, '').replaceAll('-', ' ');
 
-/** What happens when a certificate expires, and when; or has happened. */
+/** The effect of an expired certificate, and when it begins or began. */
 function toExpiry({ part }: Cause, { details: { certificate, listener, snapshot } }: Health, now: number) {
   const expires = (notAfter: string) =>
     `${Date.parse(notAfter) <= now ? 'expired' : 'expires'} on ${toDateAndMinute(notAfter)} UTC.`;

@@ -17,7 +17,7 @@ interface Props {
   readonly ask: () => void;
 }
 
-/** What is known while nobody calls, and a button that asks the bank. */
+/** The last known state while nobody calls, and a button that asks the bank. */
 export function IdleCard({ text, health, troubles, problems, now, ask }: Props) {
   const [result, setResult] = useState('');
   const [isBusy, setBusy] = useState(false);

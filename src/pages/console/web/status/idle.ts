@@ -59,7 +59,7 @@ export function toIdleText(
   };
 }
 
-/** What the last attempt gave. */
+/** The result of the last attempt. */
 function toKnown({ details }: Health, triedAt: string | null, problems: readonly ProblemEntry[], now: number): string {
   const { bank, snapshot } = details;
   if (triedAt === null) return 'No list of accounts has been read yet.';
@@ -87,7 +87,7 @@ function toSince({ details }: Health, triedAt: string | null, now: number): stri
   return `${untried}If the bank fails now, calls get the copy of ${toMoment(asOf, now)} until ${toMoment(expiresAt, now)}.`;
 }
 
-/** How many calls there were before, and when they ended. */
+/** The calls before, and when they ended. */
 function toNormal(recent: Recent | null, silentMs: number | null, now: number): string {
   const counts = toMinutes(toPoints(recent), now)
     .map(({ requests }) => requests)

@@ -126,7 +126,7 @@ interface HeadlineFacts extends Pick<Incident, 'cause' | 'status' | 'since' | 'e
   readonly now: number;
 }
 
-/** What apps get, and until when, in a sentence or two. */
+/** The sentences on what apps get, and until when. */
 function toHeadline({ health, served, cause, status, end, since, now }: HeadlineFacts): string {
   const { snapshot, token, bank } = health.details;
   const copy = snapshot.stale && snapshot.asOf !== null ? `the copy of ${toMoment(snapshot.asOf, now)}` : null;
@@ -228,7 +228,7 @@ function toEvidence({ part, owner }: Cause, { details }: Health): string {
   return `The cause is not on our side: ${list} ${works.length === 1 ? 'is' : 'are'} healthy.`;
 }
 
-/** Who gets the report; null without a request for them. */
+/** The receiver of the report; null without a request. */
 function toCall(entry: ProblemEntry | undefined): Incident['call'] {
   if (!entry?.request) return null;
   return entry.owner === 'network' ? 'network' : 'bank';

@@ -1,7 +1,7 @@
 import type { Recent } from '../shared/gateway.js';
 import { toRefused } from './apps.js';
 
-/** What the calls of some time got. */
+/** The results of calls over a period. */
 export interface Got {
   readonly requests: number;
   readonly current: number;
@@ -43,7 +43,7 @@ export function toSummary(points: Points): string {
   ].join(' · ');
 }
 
-/** Who must act on the failed calls: " (20 bank, 3 operator)". */
+/** The owners of the failed calls: " (20 bank, 3 operator)". */
 function toShares(points: Points): string {
   const owners = new Map<string, number>();
   for (const { failuresByOwner } of points as readonly { readonly failuresByOwner?: Record<string, number> }[]) {

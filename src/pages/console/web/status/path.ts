@@ -98,7 +98,7 @@ function toFailure({ code }: Part, cause: Cause | null, value: string, now: numb
   return cause?.since ? `${words} since ${toMoment(cause.since, now)}` : words;
 }
 
-/** How long the bank last took, and when. */
+/** Duration and time of the last refresh. */
 function toListValue({ details: { bank } }: Health, recent: Recent | null, now: number): string {
   const point = toPoints(recent).findLast(({ bankP50Ms }) => bankP50Ms !== null);
   const took = point ? `${Math.round(point.bankP50Ms ?? 0)} ms` : 'answers';

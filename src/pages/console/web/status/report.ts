@@ -46,7 +46,7 @@ export function toReport({ cause, request, call }: Incident, health: Health, now
   ].join('\n');
 }
 
-/** What the bank answered; our own words for a state of this gateway are not for the bank. */
+/** The bank's response; our own words for a state of this gateway are not for the bank. */
 function toResponse({ code, answer, title, detail }: Incident['cause']): string {
   if (answer !== null && answer !== 200) return `HTTP status ${answer}`;
   return code === 'bank-slow' ? title : detail || title;
@@ -65,7 +65,7 @@ export function toNote(incident: Incident, health: Health, now: number): string 
   ].join('\n');
 }
 
-/** What an app shows meanwhile. */
+/** The data that an app shows meanwhile. */
 function toAppAdvice({ served, copy, cause }: Incident): string {
   const rule = 'Show no amounts, and wait for Retry-After before you retry.';
   if (served === 'empty') return 'Do not read the empty list as "no accounts".';

@@ -5,7 +5,7 @@ const WIDTH = 90;
 /** Minimum size of a share, so that one failed call among many is visible. */
 const LEAST = 3;
 
-/** What the calls of an app got in the last minute, as a bar in their shares. */
+/** A bar with the shares of an app's results in the last minute. */
 export function Shares({ client }: { readonly client: RecentClient }) {
   const { current, stale, errors, callsPerMinute } = client;
   let x = 0;

@@ -12,7 +12,7 @@ interface Props {
   readonly now: number;
 }
 
-/** What apps get while all is well, and the next thing that somebody must do. */
+/** The card while all is well: what apps get, and the next task. */
 export function WellCard({ health, apps, now }: Props) {
   const { accounts, expiresAt } = health.details.snapshot;
   return (
