@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import * as kinds from './kinds.js';
-import { readSmallFile, readSnapshotKey } from './small-file.js';
+import { readSnapshotKey } from './small-file.js';
 
 /** A setting for operators: docs/settings.md and config/*.env.example are generated from it. */
 interface About {
@@ -212,7 +212,7 @@ const http = {
     example: '/etc/accounts-gateway/server.pem',
     unset: 'none: plain HTTP',
   }),
-  TLS_KEY_FILE: optional(kinds.usableFile(readSmallFile).describe('path of a PEM file'), {
+  TLS_KEY_FILE: optional(kinds.pemFile, {
     meaning: 'Private key of `TLS_CERT_FILE`, not encrypted.',
     example: '/etc/accounts-gateway/server-key.pem',
   }),
