@@ -25,16 +25,12 @@ const ADVICE = new Map([
     'pkcs7 for certificate',
     'convert it: openssl pkcs7 -print_certs -in old.p7b -out new.pem (with -inform DER if it is binary)',
   ],
+  ['pkcs7 for pfx', 'export the certificate with its key as PFX'],
   ['pfx for certificate', 'take the certificates out: openssl pkcs12 -legacy -in old.pfx -nokeys -out new.pem'],
   ['pfx for key', 'take the key out: openssl pkcs12 -legacy -in old.pfx -nocerts -out key.pem'],
-  ['openssh for key', 'convert it: ssh-keygen -p -m PKCS8 -f key.pem'],
   ['certificate for pfx', 'export it with its key as PFX, or set BANK_CERT_FILE and BANK_KEY_FILE to PEM files'],
   ['key for pfx', 'set BANK_CERT_FILE and BANK_KEY_FILE to PEM files instead'],
-  [
-    'keystore for pfx',
-    'convert it: keytool -importkeystore -srckeystore old.jks -destkeystore new.pfx -deststoretype PKCS12',
-  ],
-  ['other for pfx', 'use the .pfx or .p12 file as it was exported, or its bytes as base64 (base64 -w0 client.pfx)'],
+  ['other for pfx', 'use the .pfx or .p12 file as it was exported, or its base64 text (base64 -w0 client.pfx)'],
 ]);
 
 /** @throws ContentsUnusable: names what the blocks are instead of `wanted` */

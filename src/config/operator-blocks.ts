@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { childrenOf, isSequence, parseAsn1, type Asn1 } from './asn1.js';
 import { decodeText } from './small-file.js';
 
-type Kind = 'certificate' | 'key' | 'pfx' | 'pkcs7' | 'openssh' | 'keystore' | 'damaged' | 'empty' | 'other';
+type Kind = 'certificate' | 'key' | 'pfx' | 'pkcs7' | 'damaged' | 'empty' | 'other';
 
 /** One thing that a file of an operator contains. */
 export interface Block {
@@ -57,9 +57,8 @@ function readPem(whole: string, label: string, body: string, layers: number): Bl
   if (label.endsWith('PARAMETERS')) return [other(label)];
   const fromDer = toBlock(der);
   if (label.endsWith('PRIVATE KEY') && (fromDer ?? { kind: 'key' }).kind === 'key') {
-    const isOpenssh = label.startsWith('OPENSSH');
-    const words = isOpenssh ? 'a private key of OpenSSH' : 'a private key';
-    return [{ kind: isOpenssh ? 'openssh' : 'key', words, der, pem: toPem(label, der) }];
+    if (label.startsWith('OPENSSH')) return [other('a key of OpenSSH')];
+    return [{ kind: 'key', words: 'a private key', der, pem: toPem(label, der) }];
   }
   if (fromDer) return [fromDer];
   if (label.endsWith('REQUEST')) return [other('a certificate request (CSR)')];
@@ -121,7 +120,7 @@ const TEXTS: readonly (readonly [start: RegExp, words: string])[] = [
 function describeOther(bytes: Buffer, text: string): Block {
   if (text.trim() === '') return { ...other('empty'), kind: 'empty' };
   const start = bytes.toString('hex', 0, 4);
-  if (start === 'feedfeed') return { ...other('a Java keystore (JKS)'), kind: 'keystore' };
+  if (start === 'feedfeed') return other('a Java keystore (JKS)');
   if (start === '504b0304') return other('a ZIP archive');
   if (bytes[0] === 0x30 && bytes.length > 1 && /[^\t\n\r -~]/.test(text.slice(0, 100))) {
     return damaged('a binary file that is damaged or cut off');
