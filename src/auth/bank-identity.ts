@@ -1,5 +1,4 @@
 import { Egress, type EgressParts } from '../egress/egress.js';
-import { GatewayError } from '../errors/gateway-error.js';
 import type { Settings } from '../config/settings.js';
 import type { ClientCertificate } from './pfx/client-certificate.js';
 import { AccessTokenProvider } from './access-token-provider.js';
@@ -18,7 +17,6 @@ export interface IdentityParts extends EgressParts {
 export class BankIdentity {
   readonly egress: Egress;
   readonly tokens: AccessTokenProvider;
-  #isRetired = false;
 
   /**
    * @param material certificate, key, user name, password and trusted roots
@@ -37,22 +35,7 @@ export class BankIdentity {
     this.tokens = new AccessTokenProvider({ ...parts, request: () => within(() => requestToken(token)) });
   }
 
-  get isRetired(): boolean {
-    return this.#isRetired;
-  }
-
   get certificate(): ClientCertificate {
     return this.material.certificate;
-  }
-
-  /** Closes connections as soon as their calls are done. */
-  retire(): void {
-    this.#isRetired = true;
-    this.egress.retire();
-  }
-
-  /** Also aborts calls in flight, with `stopping`. */
-  close(): void {
-    this.egress.close(new GatewayError('stopping', 'This instance is stopping.'));
   }
 }

@@ -99,7 +99,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     clearInterval(this.#expiryTimer);
     this.#files.close();
     this.#dropCandidate();
-    this.#current.close();
+    this.#current.egress.close();
   }
 
   get #nowMs(): number {
@@ -172,19 +172,20 @@ export class IdentityHolder implements OnApplicationShutdown {
     const old = this.#current;
     this.#current = candidate;
     this.#candidate = null;
-    old.retire();
+    old.egress.retire();
     this.#log.replaced(candidate.material, old.material, isProved);
   }
 
   #dropCandidate(): void {
-    this.#candidate?.close();
+    this.#candidate?.egress.close();
     this.#candidate = null;
   }
 
   #create(material: IdentityMaterial): BankIdentity {
     const identity: BankIdentity = new BankIdentity(material, this.parts, (request) =>
       this.#oneTokenRequest(async () => {
-        if (identity.isRetired) throw new GatewayError('stopping', 'Another identity is in use.');
+        const isWanted = identity === this.#current || identity === this.#candidate;
+        if (!isWanted) throw new GatewayError('stopping', 'Another identity is in use.');
         const token = await request();
         // within this task, so that the next token request is one of the identity that is then in use
         if (identity === this.#candidate) this.#take(identity, true);

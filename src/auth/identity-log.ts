@@ -26,12 +26,11 @@ export class IdentityLog {
   /** @param proved false if the bank could not be reached, and the old certificate had expired */
   replaced(by: IdentityMaterial, old: IdentityMaterial, proved: boolean): void {
     const { certificate } = by;
-    const what = isSameCertificate(by, old)
-      ? `the new ${describeChange(by, old)} is in use`
-      : 'the new certificate is in use';
     this.logger.info(
       { event: 'certificate.replaced', ...describe(certificate), replaced: old.certificate.thumbprint, proved },
-      what,
+      isSameCertificate(by, old)
+        ? 'the changed files are in use, with the same certificate'
+        : 'the new certificate is in use',
     );
     this.#warn(certificate);
   }
@@ -48,7 +47,7 @@ export class IdentityLog {
   ): void {
     const problem = { code, owner, inUse: inUse.certificate.thumbprint };
     if (candidate && isSameCertificate(candidate, inUse)) {
-      const what = `the new ${describeChange(candidate, inUse)} cannot be used; the old stays in use: ${detail}`;
+      const what = `the changed files cannot be used; user name, password and CA stay as they were: ${detail}`;
       this.logger.error({ event: 'credentials.refused', ...problem }, what);
       return;
     }
@@ -69,14 +68,3 @@ function describe({ subject, issuer, thumbprint, thumbprintSha256, notBefore, no
 
 const isSameCertificate = (a: IdentityMaterial, b: IdentityMaterial): boolean =>
   a.certificate.thumbprint === b.certificate.thumbprint;
-
-/** The other differences besides the certificate, in words. */
-function describeChange(by: IdentityMaterial, old: IdentityMaterial): string {
-  const changes = [
-    by.username !== old.username && 'user name',
-    by.password !== old.password && 'password',
-    by.ca !== old.ca && 'BANK_CA_FILE',
-    by.proxyCa !== old.proxyCa && 'EGRESS_PROXY_CA_FILE',
-  ].filter(Boolean);
-  return changes.join(' and ') || 'key or chain of the certificate';
-}

@@ -4,7 +4,7 @@ import type { Span } from '@opentelemetry/api';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import type { ProblemCode } from '../errors/problem-table.js';
-import type { GatewayError } from '../errors/gateway-error.js';
+import { GatewayError } from '../errors/gateway-error.js';
 import type { Activity } from '../telemetry/activity.js';
 import { endCallSpan, startCallSpan } from '../telemetry/spans.js';
 import type { Clock } from '../time/clock.js';
@@ -14,7 +14,7 @@ import { createAgent, type ClientTls } from './agents.js';
 import { toAnswerError } from './answer-error.js';
 import { BankHost } from './bank-host.js';
 import { CallFailed, TooLateToSend } from './failures.js';
-import { toClockSkewMs } from './http-date.js';
+import { parseHttpDate } from './http-date.js';
 import { goesDirect } from './route.js';
 import { getOverWire, NAMES, type WireAnswer, type WireOptions, type WireRequest } from './wire-client.js';
 import { toWireError } from './wire-failure.js';
@@ -107,10 +107,10 @@ export class Egress {
     for (const host of this.#hosts.values()) host.forget();
   }
 
-  /** Aborts everything at once with `reason`, including calls in flight: the process stops. */
-  close(reason: GatewayError): void {
+  /** Aborts everything at once with `stopping`, including calls in flight. */
+  close(): void {
     this.retire();
-    this.#closing.abort(reason);
+    this.#closing.abort(new GatewayError('stopping', 'This instance is stopping.'));
   }
 
   /**
@@ -189,7 +189,8 @@ export class Egress {
   }
 
   readonly #onAnswer: WireOptions['onAnswer'] = ({ headers, socket }, isNewConnection) => {
-    this.#clockSkewMs = toClockSkewMs(headers.date, this.parts.clock.now().wall) ?? this.#clockSkewMs;
+    const sentMs = parseHttpDate(headers.date);
+    if (sentMs !== null) this.#clockSkewMs = sentMs - this.parts.clock.now().wall;
     if (!isNewConnection) return;
     const { servername, remoteAddress } = socket as TLSSocket;
     // null once the socket is closed

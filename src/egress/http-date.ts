@@ -5,20 +5,10 @@ const SKEWED_FROM_MS = 30_000;
 const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/;
 
 /** An HTTP date in any of its three forms (RFC 9110 §5.6.7) as ms since 1970; null for none, or one that cannot be read. */
-function toMs(date = ''): number | null {
+export function parseHttpDate(date = ''): number | null {
   const text = date.trim();
   const ms = ASCTIME.test(text) ? Date.parse(`${text} GMT`) : /^[A-Z][a-z]+, /.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(ms) ? null : ms;
-}
-
-/**
- * How far our wall clock is behind that of the bank (negative: ahead of it), ms, to the second; null without a usable header.
- * @param date the header as sent
- * @param nowMs our wall clock when the answer arrived
- */
-export function toClockSkewMs(date: string | undefined, nowMs: number): number | null {
-  const sentMs = toMs(date);
-  return sentMs === null ? null : sentMs - nowMs;
 }
 
 /** True if the clocks differ by so much that it is reported as `clock-skewed`. */
@@ -31,6 +21,6 @@ export const isSkewed = (clockSkewMs: number): boolean => Math.abs(clockSkewMs) 
 export function toRetryAfterMs(header = '', date = '', nowMs = Date.now()): number | undefined {
   const text = header.trim();
   if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const untilMs = toMs(text);
-  return untilMs === null ? undefined : Math.max(0, untilMs - (toMs(date) ?? nowMs));
+  const untilMs = parseHttpDate(text);
+  return untilMs === null ? undefined : Math.max(0, untilMs - (parseHttpDate(date) ?? nowMs));
 }

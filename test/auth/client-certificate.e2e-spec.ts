@@ -94,7 +94,7 @@ describe('a certificate that is replaced at run time', () => {
     writeFileSync(bank.files.password, 'secret-password-wrong');
     await until(() => gateway.events('credentials.refused').length === 1);
     expect(gateway.events('credentials.refused')).toMatchObject([{ level: 'error', code: 'credentials-rejected' }]);
-    expect(String(gateway.events('credentials.refused')[0]?.['msg'])).toMatch(/^the new password cannot be used/);
+    expect(String(gateway.events('credentials.refused')[0]?.['msg'])).toMatch(/^the changed files cannot be used/);
     expect(gateway.events('certificate.refused')).toHaveLength(before[0]);
     bank.onToken = issueToken(bank);
     const { details } = (await gateway.get('/health')).json;
