@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { SnapshotCache } from '../../src/cache/snapshot-cache.js';
-import { bankForFile } from '../support/bank-for-file.js';
+import { bankForFile, holdAccounts } from '../support/bank-for-file.js';
 import { type Answer, startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { json, listAccounts } from '../support/pretend-bank.js';
@@ -40,6 +40,21 @@ it('40 callers at once on a cold gateway cost one token and one refresh, with a 
   const thumbprints = new Set(sandbox.requests.map(({ thumbprint }) => thumbprint));
   expect(thumbprints.size).toBe(1);
   expect(thumbprints).not.toContain(null);
+});
+
+it('500 callers who wait at once on a cold gateway cost one refresh, and all get the same response', async () => {
+  const letGo = holdAccounts(bank);
+  const gateway = await startGateway(bank, { REQUEST_DEADLINE_MS: '60000', BANK_REQUEST_TIMEOUT_MS: '60000' });
+  const calls = Array.from({ length: 500 }, () => gateway.get(PATH));
+  await until(() => gateway.app.get(SnapshotCache).status().callersWaiting === calls.length);
+  letGo();
+  const answers = await Promise.all(calls);
+  const responses = answers.map(({ status, headers, text }) => [status, headers.etag, text].join(' '));
+  expect(new Set(responses).size).toBe(1);
+  expect(responses[0]).toMatch(/^200 W\/".*"total":3/);
+  expect(refreshes()).toBe(1);
+  const ids = new Set(gateway.events('request').map(({ refreshId }) => refreshId));
+  expect([...ids]).toEqual([expect.any(String)]);
 });
 
 const PATH = '/api/v1/accounts';
