@@ -25,10 +25,7 @@ async function ask(method: 'GET' | 'OPTIONS', headers: Record<string, string>, o
     reply.code(toGatewayError(error).status).send(toGatewayError(error).code),
   );
   const settings = { CORS_ORIGINS: origins, ALLOWED_HOSTS: ['localhost'], ALLOWED_CLIENTS: ['any'] };
-  const enter = createEntry(settings);
-  app.addHook('onRequest', (request, reply, done) => {
-    if (enter(request, reply)) done();
-  });
+  app.addHook('onRequest', createEntry(settings));
   app.get('/', () => 'read');
   const {
     statusCode,

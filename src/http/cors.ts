@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 
 const REQUEST_HEADERS = 'Cache-Control, If-None-Match, X-Request-Id, X-Client-Name, traceparent, tracestate, baggage';
 const EXPOSED_HEADERS =
@@ -17,9 +17,9 @@ export const PREFLIGHT_HEADERS = {
   'access-control-max-age': '600',
 };
 
-/** True for a preflight, for any path (the Fetch standard). */
-export const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
-  method === 'OPTIONS' && !!headers.origin && !!headers['access-control-request-method'];
+/** True if an OPTIONS is a preflight, for any path (the Fetch standard). */
+export const isPreflight = (headers: IncomingHttpHeaders): boolean =>
+  !!headers.origin && !!headers['access-control-request-method'];
 
 /** Creates a check for listed origins; `:*` at the end of one means any port or none. */
 export function createOriginCheck(listed: readonly string[]): (origin: string | undefined) => boolean {

@@ -79,24 +79,19 @@ export async function createHttp({
   });
   // every request passes these before any hook, middleware or guard that is added to the app
   log.addTo(fastify);
-  fastify.addHook('onRequest', (request, reply, done) => {
-    if (enter(request, reply)) done();
-  });
+  fastify.addHook('onRequest', enter);
   if (certificate) sendInPieces(fastify);
   return { fastify, underWay, certificate };
 
   /** Answers a path that the router cannot read. Fastify runs no hooks for it. */
   function answerUnreadablePath(code: string, request: FastifyRequest, reply: FastifyReply): void {
-    if (!log.begin(request, reply)) {
-      request.raw.socket.destroy();
-      return;
-    }
-    try {
-      enter(request, reply);
-      sendProblem(reply, toUnreadable(code));
-    } catch (error) {
-      sendProblem(reply, toGatewayError(error));
-    }
+    log.begin(request, reply, () => {
+      try {
+        enter(request, reply, () => sendProblem(reply, toUnreadable(code)));
+      } catch (error) {
+        sendProblem(reply, toGatewayError(error));
+      }
+    });
   }
 }
 

@@ -13,8 +13,8 @@ const ALWAYS = {
 };
 const ALLOW = 'GET, HEAD, OPTIONS';
 
-/** Lets a request in. Returns false if it has its response. */
-type Enter = (request: FastifyRequest, reply: FastifyReply) => boolean;
+/** Lets a request in: calls `next`, unless it has sent the response. */
+type Enter = (request: FastifyRequest, reply: FastifyReply, next: () => void) => void;
 
 /** Sets the headers of every response; then CORS, the guard, preflights, OPTIONS, and 405 for methods that no route takes. */
 export function createEntry(settings: GuardSettings): Enter {
@@ -22,22 +22,23 @@ export function createEntry(settings: GuardSettings): Enter {
   const assertMayCall = createGuard(settings);
 
   /** @throws GatewayError as the guard; method-not-allowed */
-  return (request, reply) => {
+  return (request, reply, next) => {
     const { raw, id, method } = request;
     const { origin } = raw.headers;
     reply.headers(ALWAYS).header('x-request-id', id);
-    const mayRead = isListed(origin);
-    if (mayRead) reply.headers(toCorsHeaders(String(origin)));
+    const mayRead = origin !== undefined && isListed(origin);
+    if (mayRead) reply.headers(toCorsHeaders(origin));
     assertMayCall(raw, request.routeOptions.url);
-    if (isPreflight(raw)) {
+    if (method === 'OPTIONS' && isPreflight(raw.headers)) {
       if (!mayRead) throw new GatewayError('client-not-allowed', 'This origin is not in CORS_ORIGINS.');
       reply.code(204).headers(PREFLIGHT_HEADERS).send();
-      return false;
+    } else if (method === 'GET' || method === 'HEAD' || !request.is404) {
+      next();
+    } else if (method === 'OPTIONS') {
+      reply.code(204).header('allow', ALLOW).send();
+    } else {
+      throw toMethodNotAllowed(method);
     }
-    if (method === 'GET' || method === 'HEAD' || !request.is404) return true;
-    if (method !== 'OPTIONS') throw toMethodNotAllowed(method);
-    reply.code(204).header('allow', ALLOW).send();
-    return false;
   };
 }
 

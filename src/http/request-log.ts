@@ -21,15 +21,10 @@ export class RequestLog {
     private readonly underWay: UnderWay,
   ) {}
 
-  /**
-   * Adds the first hooks. They close a connection with too many requests, and refuse a body while too many bytes are under way.
-   */
+  /** Adds the first hooks. They also refuse a body while too many bytes are under way. */
   addTo(fastify: FastifyInstance): void {
     fastify.decorateRequest('logFields');
-    fastify.addHook('onRequest', (request, reply, done) => {
-      if (this.begin(request, reply)) done();
-      else request.raw.socket.destroy();
-    });
+    fastify.addHook('onRequest', (request, reply, next) => this.begin(request, reply, next));
     fastify.addHook('onSend', (request, reply, payload, done) => {
       if (this.underWay.isStopping) reply.header('connection', 'close');
       const bytes = Buffer.isBuffer(payload) ? payload.length : 0;
@@ -44,35 +39,24 @@ export class RequestLog {
   }
 
   /**
-   * Begins a request. Returns false if its connection has too many, or was closed: Node's parser goes on to the end of what it has
-   * read. Node emits `close` once for each response, however it ends.
+   * Begins a request, unless its connection is closed: Node's parser goes on to the end of what it has read. Closes a connection with
+   * too many requests. Node emits `close` once for each response, however it ends.
    */
-  begin(request: FastifyRequest, reply: FastifyReply): boolean {
-    if (request.raw.socket.destroyed) return false;
+  begin(request: FastifyRequest, reply: FastifyReply, next: () => void): void {
+    const { socket } = request.raw;
+    if (socket.destroyed) return;
     const startedAt = performance.now();
     request.logFields = { startedAt, bytes: 0, span: startRequestSpan(request.headers['traceparent']) };
     reply.raw.once('close', () => this.#ended(request, reply));
-    return this.underWay.begin(request.raw.socket);
+    if (this.underWay.begin(socket)) next();
+    else socket.destroy();
   }
 
   /** Logs input that never became a request but got a response. `method` is null if it could not be read. */
   refused({ status, code, owner }: GatewayError, requestId: string, method: string | null, client?: string): void {
     const line = { event: 'request', requestId, method, route: null, status, ms: 0, code, owner, client };
     this.logger.info(line, 'request');
-    const nothing = {
-      route: undefined,
-      isCall: false,
-      ms: 0,
-      cache: undefined,
-      clientName: undefined,
-      isOwnPage: false,
-    };
-    this.activity.emit('requestEnded', {
-      method: toKnownMethod(method),
-      status,
-      problem: { code, owner },
-      ...nothing,
-    });
+    this.activity.emit('requestEnded', { method: toKnownMethod(method), status, ms: 0, problem: { code, owner } });
   }
 
   #ended(request: FastifyRequest, reply: FastifyReply): void {

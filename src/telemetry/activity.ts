@@ -10,18 +10,18 @@ export const CALLER_LEFT = 499;
 export interface RequestEnded {
   /** A method that HTTP defines; else `_OTHER`. */
   readonly method: string;
-  /** The template of its route; undefined without one. */
-  readonly route: string | undefined;
+  /** The template of its route. */
+  readonly route?: string | undefined;
   /** True for a route of the API. */
-  readonly isCall: boolean;
+  readonly isCall?: boolean;
   readonly status: number;
   readonly ms: number;
-  readonly cache: RequestFields['cache'];
-  readonly problem: RequestFields['problem'];
-  /** X-Client-Name as the caller sent it: it may be anything. Undefined if it is empty. */
-  readonly clientName: string | undefined;
+  readonly cache?: RequestFields['cache'] | undefined;
+  readonly problem?: RequestFields['problem'] | undefined;
+  /** X-Client-Name as the caller sent it: it may be anything. */
+  readonly clientName?: string | undefined;
   /** True for a call of the project's own pages. */
-  readonly isOwnPage: boolean;
+  readonly isOwnPage?: boolean;
 }
 
 /** A completed or failed GET to the bank. Cancelled calls are not reported. */

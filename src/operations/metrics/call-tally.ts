@@ -28,15 +28,19 @@ export class CallTally {
   current = 0;
   stale = 0;
   errors = 0;
+  /** The errors by who must act. */
+  readonly failuresByOwner: Partial<Record<Owner, number>> = {};
   readonly #durations = new Uint32Array(STEPS);
 
-  record({ ms, got }: RecentCall): void {
+  record({ ms, got, owner }: RecentCall): void {
     this.requests += 1;
     if (got !== 'other') this[got] += 1;
+    if (owner) this.failuresByOwner[owner] = (this.failuresByOwner[owner] ?? 0) + 1;
     const step = toStep(ms);
     this.#durations[step] = (this.#durations[step] ?? 0) + 1;
   }
 
+  /** Adds the calls of another tally, without their owners. */
   add(other: CallTally): void {
     this.requests += other.requests;
     this.current += other.current;

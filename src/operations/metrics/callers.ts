@@ -86,7 +86,7 @@ export class Callers {
     return calls;
   }
 
-  #find({ clientName: name = WITHOUT_NAME, isCall, problem }: Request): Caller {
+  #find({ clientName: name = WITHOUT_NAME, isCall = false, problem }: Request): Caller {
     const isAllowed = isCall && !(problem && REJECTED.has(problem.code));
     const known = this.#byName.get(name);
     if (known) {

@@ -20,8 +20,7 @@ function createMetrics() {
     ms: 0.4,
     clientName: undefined,
   };
-  const emit = (change: object) =>
-    activity.emit('requestEnded', { ...request, cache: undefined, problem: undefined, isOwnPage: false, ...change });
+  const emit = (change: object) => activity.emit('requestEnded', { ...request, ...change });
   const render = () => metrics.toText().split('\n');
   return { emit, render };
 }

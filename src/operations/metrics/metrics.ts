@@ -102,7 +102,7 @@ export class Metrics {
     this.#requests.observe([method, route ?? 'unmatched', status], ms / 1000);
     const call = toRecentCall(request);
     this.callers.record(request, call);
-    if (call) this.history.record(call);
+    if (call) this.history.calls.record(call);
     if (problem) this.#problems.add([problem.code, problem.owner]);
     else if (cache && status === 200) this.#responses.add([cache, 'full']);
     else if (cache && status === 304) this.#responses.add([cache, 'not-modified']);

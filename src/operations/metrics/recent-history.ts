@@ -1,8 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Activity } from '../../telemetry/activity.js';
-import type { Owner } from '../../errors/problem-table.js';
 import { GatewayStatus } from '../health/gateway-status.js';
-import { CallTally, type RecentCall } from './call-tally.js';
+import { CallTally } from './call-tally.js';
 import type { RecentPoint } from './recent-schema.js';
 
 export const EVERY_SECONDS = 10;
@@ -13,7 +12,9 @@ const MAX_POINTS = 360;
 @Injectable()
 export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #points: RecentPoint[] = [];
-  #present = startInterval();
+  /** The calls of apps since the last point. */
+  calls = new CallTally();
+  #bankCalls = new CallTally();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(
@@ -21,7 +22,7 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly status: GatewayStatus,
   ) {
     activity.on('bankCallEnded', ({ ms, code }) =>
-      this.#present.bankCalls.record({ ms, got: code === null ? 'current' : 'errors' }),
+      this.#bankCalls.record({ ms, got: code === null ? 'current' : 'errors' }),
     );
   }
 
@@ -42,14 +43,15 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
   get present(): RecentPoint {
     const { at, snapshot } = this.status.read();
     const { ageMs } = snapshot;
-    const { calls, failuresByOwner, bankCalls } = this.#present;
+    const { calls } = this;
+    const bankCalls = this.#bankCalls;
     return {
       at: new Date(at).toISOString(),
       requests: calls.requests,
       current: calls.current,
       stale: calls.stale,
       errors: calls.errors,
-      failuresByOwner,
+      failuresByOwner: { ...calls.failuresByOwner },
       p50Ms: calls.percentileMs(50),
       p99Ms: calls.percentileMs(99),
       bankCalls: bankCalls.requests,
@@ -63,20 +65,7 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
   endPoint(): void {
     this.#points.push(this.present);
     if (this.#points.length > MAX_POINTS) this.#points.shift();
-    this.#present = startInterval();
-  }
-
-  /** Counts a call of an app. */
-  record(call: RecentCall): void {
-    const { calls, failuresByOwner } = this.#present;
-    calls.record(call);
-    if (call.owner) failuresByOwner[call.owner] = (failuresByOwner[call.owner] ?? 0) + 1;
+    this.calls = new CallTally();
+    this.#bankCalls = new CallTally();
   }
 }
-
-/** The activity since the last point. */
-const startInterval = () => ({
-  calls: new CallTally(),
-  failuresByOwner: {} as Partial<Record<Owner, number>>,
-  bankCalls: new CallTally(),
-});

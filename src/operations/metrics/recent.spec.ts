@@ -25,10 +25,6 @@ function createHistory() {
       isCall: true,
       status: 200,
       ms,
-      cache: undefined,
-      problem: undefined,
-      clientName: undefined,
-      isOwnPage: false,
       ...change,
     });
   const callers = new Callers(clock);
