@@ -82,7 +82,7 @@ function speaksOfCertificate(body: Buffer): boolean {
   return SPEAKS_OF_CERTIFICATE.test(text);
 }
 
-/** What the token endpoint says is read first: a password that it never looked at is not wrong. */
+/** Reads the response of the token endpoint first: a password that it never checked is not wrong. */
 function toCredentialsReason({ body, headers }: WireAnswer): string {
   const schemes = schemesOf(headers['www-authenticate']);
   if (speaksOfCertificate(body)) {
