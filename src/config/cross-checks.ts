@@ -4,7 +4,7 @@ import { readListenerPair } from './certificate-files.js';
 import { toError, type SettingsError } from './settings-error.js';
 import type { Command, SettingName } from './settings-schema.js';
 import type { Values } from './settings.js';
-import { problemOf, readSmallFile } from './small-file.js';
+import { whyUnusable, readSmallFile } from './small-file.js';
 
 /** Errors between the settings that a command uses. A value that is wrong by itself is undefined here. */
 export function crossCheck(
@@ -55,7 +55,7 @@ const isLoopback = (host: string): boolean =>
 
 function checkListenerKey({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Partial<Values>): SettingsError[] {
   if (!cert || !key) return [];
-  const problem = problemOf(() => readListenerPair(cert, key));
+  const problem = whyUnusable(() => readListenerPair(cert, key));
   return problem === null ? [] : [toError('TLS_KEY_FILE', problem, key)];
 }
 
@@ -66,7 +66,7 @@ function checkListenerKey({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Partial<Va
 export function checkCertificateFiles(values: Partial<Values>): SettingsError[] {
   return (['BANK_PFX_FILE', 'BANK_CERT_FILE', 'BANK_KEY_FILE'] as const).flatMap((name) => {
     const file = values[name];
-    const problem = file ? problemOf(() => readSmallFile(file)) : null;
+    const problem = file ? whyUnusable(() => readSmallFile(file)) : null;
     return problem === null ? [] : toError(name, problem, file);
   });
 }

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { toCidr, toNetworks } from './cidr.js';
 import { readCertificates } from './certificate-files.js';
-import { problemOf } from './small-file.js';
+import { whyUnusable } from './small-file.js';
 
 /**
  * The kinds of values that settings have. Each takes the text of a variable. Its messages read on after the variable's name;
@@ -33,7 +33,7 @@ export const pemFile = anyText('path of a PEM file');
 /** The path of a file that `use` takes. @param use throws FileUnusable */
 export const usableFile = (use: (file: string) => unknown) =>
   z.string().superRefine((file, context) => {
-    const problem = problemOf(() => use(file));
+    const problem = whyUnusable(() => use(file));
     if (problem !== null) context.addIssue(problem);
   });
 

@@ -17,7 +17,7 @@ export class FileUnusable extends Error {
 }
 
 /** The `problem` of the file that `read` cannot use; null if it can. */
-export function problemOf(read: () => unknown): string | null {
+export function whyUnusable(read: () => unknown): string | null {
   try {
     read();
     return null;
