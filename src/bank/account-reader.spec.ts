@@ -7,8 +7,8 @@ import type { Settings } from '../config/settings.js';
 import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { AccountReader } from './account-reader.js';
-import { BankDrift } from './bank-drift.js';
 import type { BankAccount } from '../list/account-fields.js';
+import { ListFields } from '../list/list-fields.js';
 import { readPage } from '../list/read-page.js';
 import type { ListOutcome } from './paging.js';
 
@@ -83,7 +83,6 @@ function begin(
         }
       },
     } as AuthorizedCall,
-    new BankDrift(log),
     { BANK_PAGE_SIZE: pageSize, BANK_MAX_CONCURRENT_REQUESTS: maxConcurrentRequests } as Settings,
     log,
   );
@@ -97,7 +96,7 @@ function begin(
     const outcome = await reader.read('refresh-1', signal, async (number, body) => {
       if (number === 1) list = new Map();
       // without the spaces after a page that is to be long
-      return readPage(number, body.subarray(0, body.lastIndexOf('}') + 1), take);
+      return readPage(number, body.subarray(0, body.lastIndexOf('}') + 1), new ListFields(), take);
     });
     return { ...outcome, list: [...list.values()] };
   };

@@ -7,7 +7,6 @@ import { ConnectTimedOut } from '../egress/failures.js';
 import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { Log } from '../telemetry/log.js';
-import { BankDrift, ListFields } from './bank-drift.js';
 import type { PageFacts } from '../list/read-page.js';
 import { Paging, type ListOutcome } from './paging.js';
 
@@ -55,7 +54,6 @@ export class AccountReader {
 
   constructor(
     private readonly call: AuthorizedCall,
-    private readonly drift: BankDrift,
     private readonly settings: Settings,
     private readonly log: Log,
   ) {
@@ -111,7 +109,6 @@ export class AccountReader {
     const end = new AbortController();
     const signal = AbortSignal.any([refresh.signal, end.signal]);
     const paging = new Paging(pageSize);
-    const fields = new ListFields();
     /** Answers that were requested and not used yet, in page order. */
     const requested: Promise<WireAnswer>[] = [];
     let lastRequested = 0;
@@ -136,12 +133,9 @@ export class AccountReader {
         refresh.bytes += body.length;
         if (refresh.bytes > MAX_BYTES) throw tooManyBytes();
         atOnce = Math.min(atOnce, Math.max(1, Math.floor(MAX_BYTES_AHEAD / body.length)));
-        const facts = await refresh.parsePage(number, body);
-        paging.add(facts);
-        fields.add(facts.fields);
+        paging.add(await refresh.parsePage(number, body));
         lastKnown = paging.last;
       }
-      this.drift.noteList(fields);
       this.#expectedPages = Math.min(paging.outcome.pages, atOnce);
       return paging.outcome;
     } finally {

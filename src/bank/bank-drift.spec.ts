@@ -1,20 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { keepLines } from '../../test/support/log-lines.js';
-import type { Drift } from '../list/find-drift.js';
-import { BankDrift, ListFields } from './bank-drift.js';
+import type { Drift } from '../list/list-fields.js';
+import { BankDrift } from './bank-drift.js';
 
 const WHOLE = ['accountId', 'currency', 'balances', 'balances[].type', 'balances[].currency'];
 
 function begin() {
   const log = keepLines();
   const drift = new BankDrift(log.log);
-  /** A whole list without some known fields, with some drift on its pages. */
-  const note = (lacking: readonly string[] = [], ...pages: Drift[][]) => {
-    const fields = new ListFields();
-    fields.add({ known: WHOLE.filter((path) => !lacking.includes(path)), drift: [] });
-    for (const page of pages) fields.add({ known: [], drift: page });
-    drift.noteList(fields);
-  };
+  /** A whole list without some known fields, with some drift. */
+  const note = (lacking: readonly string[] = [], found: readonly Drift[] = []) =>
+    drift.noteList({ known: WHOLE.filter((path) => !lacking.includes(path)), drift: found });
   return { drift, log, note };
 }
 
@@ -22,7 +18,7 @@ describe('drift', () => {
   it('is that of the last whole list, logged once', () => {
     const { drift, log, note } = begin();
     const [one, other] = [{ path: 'newField' }, { path: 'status', value: 'Frozen' }];
-    note([], [one], [one, other]);
+    note([], [one, other]);
     expect([drift.found, drift.count]).toEqual([[one, other], 2]);
     note();
     expect([drift.found, drift.count]).toEqual([[], 0]);
@@ -63,7 +59,7 @@ describe('a known field', () => {
     const { drift, note } = begin();
     note(['currency']);
     note(['currency', 'balances[].type', 'balances[].currency']);
-    drift.noteList(new ListFields());
+    drift.noteList({ known: [], drift: [] });
     expect(drift.found).toEqual([]);
   });
 });

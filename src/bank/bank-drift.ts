@@ -1,22 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Log } from '../telemetry/log.js';
-import { keyOf, type Drift, type PageFields } from '../list/find-drift.js';
+import { keyOf, type Drift, type FoundFields } from '../list/list-fields.js';
 
 /** Maximum number of entries that are shown. */
-const MAX_SHOWN = 50;
+export const MAX_SHOWN = 50;
 /** Logged entries that are remembered. */
 const MAX_LOGGED = 1000;
-
-/** The fields of one list, gathered from its pages. */
-export class ListFields {
-  readonly drift = new Map<string, Drift>();
-  readonly known = new Set<string>();
-
-  add({ drift, known }: PageFields): void {
-    for (const each of drift) this.drift.set(keyOf(each), each);
-    for (const path of known) this.known.add(path);
-  }
-}
 
 /** Drift of the last whole list (docs/bank.md#drift). Each entry is logged once. It changes no status. */
 @Injectable()
@@ -30,15 +19,16 @@ export class BankDrift {
   constructor(private readonly log: Log) {}
 
   /** Takes the fields of a whole list. A known field that an earlier list had, and this one lacks, is drift too. */
-  noteList({ drift, known }: ListFields): void {
-    const objects = new Set([...known].map(toObject));
+  noteList({ drift, known: paths }: FoundFields): void {
+    const known = new Set(paths);
+    const objects = new Set(paths.map(toObject));
     const missing: Drift[] = [];
     for (const path of this.#known) {
       // a list without balances says nothing about their fields
       if (!known.has(path) && objects.has(toObject(path))) missing.push({ path, missing: true });
     }
     for (const path of known) this.#known.add(path);
-    this.#found = [...drift.values(), ...missing];
+    this.#found = [...drift, ...missing];
     for (const each of this.found) this.#logOnce(each);
   }
 

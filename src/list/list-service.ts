@@ -4,6 +4,7 @@ import { AccountList } from './account-list.js';
 import { SharedTexts, toAccount, type Account } from './account.js';
 import type { SnapshotFacts } from './answer-schemas.js';
 import { answer, toJsonList, toParts, type Answer } from './documents.js';
+import { ListFields, type FoundFields } from './list-fields.js';
 import type { Export, Query } from './queries.js';
 import { inSlices, type Steps } from './steps.js';
 
@@ -15,34 +16,44 @@ const PIECE_LENGTH = 65_536;
 
 const utf8 = new TextEncoder();
 
+/** A list that is complete: the number of its accounts, and what the bank's have. */
+export interface WholeList {
+  readonly accounts: number;
+  readonly fields: FoundFields;
+}
+
 /**
  * The work of a list thread: it builds one list, from the bank's pages or from a stored copy, and then answers queries about it.
  * Each method is called by a message from the serving thread (list-thread.ts).
  */
 export class ListService {
   #list = new AccountList();
+  #fields = new ListFields();
   #texts = new SharedTexts();
   readonly #documents = new Map<number, Iterator<string | undefined>>();
 
   /** Adds a page of the bank. Page 1 restarts the list. @throws GatewayError bank-response-invalid */
   takePage(number: number, body: Uint8Array): PageFacts {
-    if (number === 1) this.#list = new AccountList();
-    return readPage(number, body, (account) => this.#list.add(toAccount(account, this.#texts)));
+    if (number === 1) {
+      this.#list = new AccountList();
+      this.#fields = new ListFields();
+    }
+    return readPage(number, body, this.#fields, (account) => this.#list.add(toAccount(account, this.#texts)));
   }
 
-  /** Completes the list. Returns its number of accounts. Ends the thread if there is too little memory for queries. */
-  finish(): number {
+  /** Completes the list. Ends the thread if there is too little memory for queries. */
+  finish(): WholeList {
     this.#texts = new SharedTexts();
     this.#list.inOrder('name');
     ensureRoom();
-    return this.#list.size;
+    return { accounts: this.#list.size, fields: this.#fields.found() };
   }
 
   /** Takes the accounts of `toJson`, of this or another instance. Returns their number. */
   restore(json: Uint8Array): number {
     const accounts = JSON.parse(new TextDecoder().decode(json)) as Account[];
     for (const account of accounts) this.#list.add(account);
-    return this.finish();
+    return this.finish().accounts;
   }
 
   /** Null for an account that is not in the list. @throws the reason of `signal` */

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors/gateway-error.js';
 import { readBankAccount, type BankAccount } from './account-fields.js';
-import { findDrift, type PageFields } from './find-drift.js';
+import type { ListFields } from './list-fields.js';
 
 /** The facts of one page that paging needs. */
 export interface PageFacts {
@@ -11,22 +11,28 @@ export interface PageFacts {
   readonly rowCount: number | null;
   /** The page size that the bank reports to have used; null if it reports none. */
   readonly echoedSize: number | null;
-  readonly fields: PageFields;
 }
 
 /**
  * Reads a page of the list.
+ * @param fields gets the fields of each account
  * @param take gets each account, in order, and returns true if none before had its id; if the page is rejected, what it got is
  *   void
  * @throws GatewayError bank-response-invalid, naming the path in the document and never a value; what `take` throws
  */
-export function readPage(number: number, body: Uint8Array, take: (account: BankAccount) => boolean): PageFacts {
+export function readPage(
+  number: number,
+  body: Uint8Array,
+  fields: ListFields,
+  take: (account: BankAccount) => boolean,
+): PageFacts {
   const { rows, path, rowCount, echoedSize } = readRows(body, number);
   let added = 0;
   for (const [index, row] of rows.entries()) {
     if (take(readBankAccount(row, `${path}[${index}]`))) added += 1;
+    fields.add(row);
   }
-  return { accounts: rows.length, added, rowCount, echoedSize, fields: findDrift(rows) };
+  return { accounts: rows.length, added, rowCount, echoedSize };
 }
 
 type Row = Readonly<Record<string, unknown>>;

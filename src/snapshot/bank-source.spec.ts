@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
+import { keepLines } from '../../test/support/log-lines.js';
 import { onClose } from '../../test/support/closing.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
+import { BankDrift } from '../bank/bank-drift.js';
 import type { AccountReader, ParsePage } from '../bank/account-reader.js';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
@@ -14,7 +16,7 @@ const PAGE = Buffer.from('{"result":[{"accountId":"a"},{"accountId":"b"}]}');
 function begin(read: Read, timeoutMs = 60_000) {
   const clock = new FakeClock(Date.UTC(2026, 10, 21, 8));
   const settings = { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs } as Settings;
-  const source = new BankSource({ read } as AccountReader, clock, settings);
+  const source = new BankSource({ read } as AccountReader, new BankDrift(keepLines().log), clock, settings);
   const stop = new AbortController();
   return { clock, stop, read: () => source.read({ refreshId: 'id', signal: stop.signal }) };
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AccountReader } from '../bank/account-reader.js';
+import { BankDrift } from '../bank/bank-drift.js';
 import { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { Clock } from '../time/clock.js';
@@ -11,7 +12,8 @@ import { SnapshotSource, type ReadSnapshot, type RefreshRequest } from './snapsh
 @Injectable()
 export class BankSource extends SnapshotSource {
   constructor(
-    private readonly accounts: AccountReader,
+    private readonly reader: AccountReader,
+    private readonly drift: BankDrift,
     private readonly clock: Clock,
     private readonly settings: Settings,
   ) {
@@ -30,10 +32,11 @@ export class BankSource extends SnapshotSource {
     const askedAt = this.clock.now();
     const list = new ListThread();
     try {
-      const { complete, pages } = await this.accounts.read(refreshId, limit, (number, body) =>
+      const { complete, pages } = await this.reader.read(refreshId, limit, (number, body) =>
         orAborted(list.takePage(number, body), limit),
       );
-      const size = await orAborted(list.finish(), limit);
+      const { accounts: size, fields } = await orAborted(list.finish(), limit);
+      this.drift.noteList(fields);
       const asOf = new Date(askedAt.wall).toISOString();
       const durationMs = this.clock.since(askedAt);
       return { snapshot: { list, size, askedAt, asOf, durationMs, complete }, pages, source: 'bank' };

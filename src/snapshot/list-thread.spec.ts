@@ -47,10 +47,9 @@ describe('a list thread', () => {
       added: 2,
       rowCount: 2,
       echoedSize: null,
-      fields: { drift: [], known: ['accountId'] },
     });
     expect(await thread.takePage(2, page('c', 'a'))).toMatchObject({ accounts: 2, added: 1 });
-    expect(await thread.finish()).toBe(3);
+    expect(await thread.finish()).toEqual({ accounts: 3, fields: { drift: [], known: ['accountId'] } });
     expect(await idsOf(thread)).toEqual(['a', 'b', 'c']);
     expect(await bodyOf(thread, { kind: 'account', id: 'b' })).toMatchObject({ account: { id: 'b' }, snapshot: FACTS });
     expect(await thread.answer({ kind: 'account', id: 'd' }, FACTS, STAYS)).toBeNull();

@@ -5,7 +5,7 @@ import pLimit from 'p-limit';
 import type { PageFacts } from '../list/read-page.js';
 import { builtFile } from '../config/built-file.js';
 import { GatewayError } from '../errors/gateway-error.js';
-import type { ListService } from '../list/list-service.js';
+import type { ListService, WholeList } from '../list/list-service.js';
 import type { CancelCall, ListCall, ListMethod, ListReply } from '../list/list.worker.js';
 import type { SnapshotFacts } from '../list/answer-schemas.js';
 import type { Answer } from '../list/documents.js';
@@ -82,8 +82,8 @@ export class ListThread {
     return this.#call('takePage', [number, bytes], { transfer: [bytes.buffer] });
   }
 
-  /** Completes the list. Returns its number of accounts. @throws as `takePage` */
-  async finish(): Promise<number> {
+  /** Completes the list. @throws as `takePage` */
+  async finish(): Promise<WholeList> {
     return this.#built(await this.#call('finish', []));
   }
 
@@ -141,11 +141,11 @@ export class ListThread {
     await this.#worker.terminate();
   }
 
-  async #built(size: number): Promise<number> {
+  async #built<T>(result: T): Promise<T> {
     // a thread past its heap limit may still reply to `finish`, but to nothing after it
     const heapBytes = await this.#call('heapBytes', []);
     if (!this.hasEnded) ListThread.#heapsMb.set(this, heapBytes / 1_048_576);
-    return size;
+    return result;
   }
 
   #endIfIdle(): void {

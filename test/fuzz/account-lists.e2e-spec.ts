@@ -8,7 +8,6 @@ import type { ServedSnapshot } from '../../src/cache/snapshot-cache.js';
 import type { RefreshRequest } from '../../src/snapshot/snapshot-source.js';
 import { AuthorizedCall } from '../../src/auth/authorized-call.js';
 import { AccountReader } from '../../src/bank/account-reader.js';
-import { BankDrift } from '../../src/bank/bank-drift.js';
 import type { Settings } from '../../src/config/settings.js';
 import { GatewayError } from '../../src/errors/gateway-error.js';
 import { bankBody, damaged, MARK } from '../support/bank-answers.js';
@@ -67,20 +66,14 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
   } as AuthorizedCall;
   const clock = new FakeClock();
   const { log, written } = keepLines();
-  const drift = new BankDrift(log);
-  const reader = new AccountReader(
-    call,
-    drift,
-    { BANK_PAGE_SIZE: 6, BANK_MAX_CONCURRENT_REQUESTS: 3 } as Settings,
-    log,
-  );
+  const reader = new AccountReader(call, { BANK_PAGE_SIZE: 6, BANK_MAX_CONCURRENT_REQUESTS: 3 } as Settings, log);
   // without a thread: its start would take longer than the list
   const list = new LocalList();
   const readList = async ({ refreshId, signal }: RefreshRequest) => {
     const { complete, pages: count } = await reader.read(refreshId, signal, (number, body) =>
       list.takePage(number, body),
     );
-    const size = await list.finish();
+    const { accounts: size } = await list.finish();
     const snapshot = { ...snapshotOf([], complete, clock.now()), list, size };
     return { snapshot, pages: count, source: 'bank' as const };
   };

@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { AuthorizedCall } from '../../auth/authorized-call.js';
 import { AccountReader } from '../../bank/account-reader.js';
-import { BankDrift } from '../../bank/bank-drift.js';
-import type { Drift } from '../../list/find-drift.js';
-import { readPage } from '../../list/read-page.js';
+import { MAX_SHOWN } from '../../bank/bank-drift.js';
+import type { Drift } from '../../list/list-fields.js';
+import { ListService } from '../../list/list-service.js';
 import type { ListOutcome } from '../../bank/paging.js';
 import type { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { Log } from '../../telemetry/log.js';
-import { AccountList } from '../../list/account-list.js';
-import { toAccount } from '../../list/account.js';
 import { problemOf, type Findings } from './steps.js';
 
 /** The result of the next step: the drift of the list, or why it cannot be read. */
@@ -27,23 +25,21 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
   const requestId = randomUUID();
   findings.facts['requestId'] = requestId;
   const log = new Log({ level: 'silent', pretty: false, destination: process.stdout });
-  const drift = new BankDrift(log);
-  const accountReader = new AccountReader(call, drift, settings, log);
-  let list = new AccountList();
+  const reader = new AccountReader(call, settings, log);
+  const list = new ListService();
   let unreadable: unknown;
   let outcome: ListOutcome;
   try {
-    outcome = await accountReader.read(requestId, deadline, async (number, body) => {
-      if (number === 1) list = new AccountList();
+    outcome = await reader.read(requestId, deadline, async (number, body) => {
       try {
-        return readPage(number, body, (account) => list.add(toAccount(account)));
+        return list.takePage(number, body);
       } catch (error) {
         unreadable = error;
         throw error;
       }
     });
   } catch (error) {
-    if (unreadable !== undefined) return { drift: drift.found, pages: 0, unreadable };
+    if (unreadable !== undefined) return { drift: [], pages: 0, unreadable };
     if (!deadline.aborted) throw error;
     const late = `The account list was not complete within ${timeoutMs} ms (SNAPSHOT_READ_TIMEOUT_MS).`;
     throw new GatewayError('bank-timeout', late);
@@ -59,7 +55,7 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
       remedy: 'Run the doctor again. If it persists, ask the bank which accounts are granted to this M2M user.',
     };
   }
-  return { drift: drift.found, pages };
+  return { drift: list.finish().fields.drift.slice(0, MAX_SHOWN), pages };
 }
 
 /** Compares the accounts with the fields and values that the gateway knows. @throws GatewayError bank-response-invalid */

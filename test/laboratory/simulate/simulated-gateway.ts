@@ -9,7 +9,7 @@ import { AccountReader } from '../../../src/bank/account-reader.js';
 import type { PageFacts } from '../../../src/list/read-page.js';
 import { readSettings } from '../../../src/config/read-settings.js';
 import type { WireAnswer, WireRequest } from '../../../src/egress/wire-client.js';
-import { BankDrift } from '../../../src/bank/bank-drift.js';
+import type { BankDrift } from '../../../src/bank/bank-drift.js';
 import { BankCondition } from '../../../src/operations/health/bank-condition.js';
 import { GatewayStatus } from '../../../src/operations/health/gateway-status.js';
 import { Readiness } from '../../../src/operations/health/readiness.js';
@@ -70,7 +70,7 @@ export class SimulatedGateway {
       status: () => ({ unusable: validityError(current().certificate, time.now().wall) }),
     } as unknown as IdentityHolder;
     const call = new AuthorizedCall(identities, settings, time);
-    const accounts = new AccountReader(call, new BankDrift({ logger } as Log), settings, { logger } as Log);
+    const accounts = new AccountReader(call, settings, { logger } as Log);
     const cached = new CachedSnapshot(time, settings);
     const { activity } = this;
     const source = new SimulatedSource(accounts, time);
@@ -177,5 +177,5 @@ class SimulatedSource extends SnapshotSource {
 
 async function parsePage(_number: number, body: Buffer): Promise<PageFacts> {
   const { rows, rowCount, pageSize } = JSON.parse(body.toString()) as ModelPage;
-  return { accounts: rows, added: rows, rowCount, echoedSize: pageSize, fields: { drift: [], known: [] } };
+  return { accounts: rows, added: rows, rowCount, echoedSize: pageSize };
 }

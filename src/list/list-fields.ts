@@ -11,15 +11,15 @@ export interface Drift {
   readonly missing?: true;
 }
 
-/** The fields of the accounts on a page. */
-export interface PageFields {
+/** What the accounts of a list have, compared with the fields that we know. */
+export interface FoundFields {
   /** Unknown keys and words, each once, at most 200. */
   readonly drift: readonly Drift[];
   /** Paths of the known fields that at least one account has. */
   readonly known: readonly string[];
 }
 
-/** Maximum number of findings on one page. */
+/** Maximum number of findings in one list. */
 const MAX_DRIFT = 200;
 
 type Row = Readonly<Record<string, unknown>>;
@@ -50,31 +50,40 @@ function toLevel(prefix: string, fields: Fields, entries: Readonly<Record<string
   return new Map(paths.map(([key, path]) => [key, { path, words: WORDS[path], entries: entries[key] }]));
 }
 
-/** Compares the accounts of a page, their balances and identifiers with the fields that we know. */
-export function findDrift(accounts: readonly Row[]): PageFields {
-  const drift = new Map<string, Drift>();
-  const known = new Set<string>();
-  const note = (found: Drift) => {
-    if (drift.size < MAX_DRIFT) drift.set(keyOf(found), found);
-  };
-  const check = (row: Row, fields: Level, prefix: string) => {
+/** Gathers the fields of the accounts of a list, of their balances and identifiers. */
+export class ListFields {
+  readonly #drift = new Map<string, Drift>();
+  readonly #known = new Set<string>();
+
+  /** Adds an account of the bank. */
+  add(account: Row): void {
+    this.#check(account, ACCOUNT, '');
+  }
+
+  found(): FoundFields {
+    return { drift: [...this.#drift.values()], known: [...this.#known] };
+  }
+
+  #check(row: Row, fields: Level, prefix: string): void {
     for (const key in row) {
       const field = fields.get(key);
       if (!field) {
-        note({ path: prefix + toShownKey(key) });
+        this.#note({ path: prefix + toShownKey(key) });
         continue;
       }
-      known.add(field.path);
+      this.#known.add(field.path);
       const value = row[key];
-      if (field.words && !field.words.includes(value)) note({ path: field.path, ...toShownWord(value) });
+      if (field.words && !field.words.includes(value)) this.#note({ path: field.path, ...toShownWord(value) });
       if (!field.entries || !Array.isArray(value)) continue;
       for (const entry of value as unknown[]) {
-        if (typeof entry === 'object' && entry !== null) check(entry as Row, field.entries, `${field.path}[].`);
+        if (typeof entry === 'object' && entry !== null) this.#check(entry as Row, field.entries, `${field.path}[].`);
       }
     }
-  };
-  for (const account of accounts) check(account, ACCOUNT, '');
-  return { drift: [...drift.values()], known: [...known] };
+  }
+
+  #note(drift: Drift): void {
+    if (this.#drift.size < MAX_DRIFT) this.#drift.set(keyOf(drift), drift);
+  }
 }
 
 /** Findings with the same key are the same drift. */
