@@ -10,7 +10,7 @@ COPY package.json package-lock.json ./
 # The workspace that the lock file names.
 COPY client/package.json ./client/
 # Without install scripts: the only one that matters brings Node 24, and the image has that. Behind a private registry or a proxy
-# with its own roots, pass the build secrets `npmrc` and `ca` (PEM): they are not kept in the image.
+# with its own CA, pass the build secrets `npmrc` and `ca` (PEM): they are not kept in the image.
 RUN --mount=type=secret,id=npmrc,target=/usr/local/etc/npmrc --mount=type=secret,id=ca \
     if [ -s /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi; \
     npm ci --ignore-scripts --no-audit --no-fund
@@ -19,11 +19,11 @@ COPY config/build ./config/build
 COPY docs ./docs
 COPY client ./client
 COPY src ./src
-# Which commit this is, where there is a checkout: its contents, of which .dockerignore lets HEAD and the branches in.
+# The commit, if there is a checkout: .dockerignore lets HEAD and the branches in.
 COPY package.json .gi[t] ./.git/
 ARG GIT_COMMIT
-# What the image gets, in one tree: with one time for all files, two builds of one commit give the same layers. An empty named volume
-# takes owner and mode from sandbox-bank, so that the sandbox may write its identity (docker-compose.yml).
+# The files of the image, in one tree. With one time for all files, two builds of one commit have the same layers. An empty named volume
+# takes owner and mode from sandbox-bank, so that the sandbox can write its identity (docker-compose.yml).
 RUN GIT_COMMIT=$GIT_COMMIT npm run build -- --sbom \
     && install -d -o 1000 -g 1000 -m 700 /image/var/lib/sandbox-bank && install -d /image/app && mv dist /image/app \
     && find /image -exec touch --no-dereference --date=@0 {} +
@@ -39,11 +39,11 @@ LABEL org.opencontainers.image.title="accounts-gateway" \
 ENV NODE_ENV=production
 COPY --from=build /image /
 WORKDIR /app
-# By number: Kubernetes' runAsNonRoot takes no name.
+# By number: runAsNonRoot of Kubernetes accepts no name.
 USER 1000:1000
 EXPOSE 3000
 STOPSIGNAL SIGTERM
-# Asks /health/live where the program listens; over HTTPS it only accepts the certificate in TLS_CERT_FILE.
+# Calls /health/live where the program listens. Over HTTPS it accepts only the certificate in TLS_CERT_FILE.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
     CMD ["node", "dist/main.js", "probe"]
 ENTRYPOINT ["node", "--disable-sigusr1", "dist/main.js"]

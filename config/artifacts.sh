@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes what a release publishes, but for the image: config/artifacts.sh FOLDER, on the commit of a tag
+# Builds the files of a release, except the image: config/artifacts.sh FOLDER, on the commit of a tag
 # The folder gets the bundle, the client, the list of packages (SBOM) and, as notes.md, the version's part of the CHANGELOG. Each run gives the
 # same bytes.
 set -euo pipefail

@@ -17,7 +17,7 @@ if tagged=$(git rev-parse --quiet --verify "refs/tags/v$version^{commit}"); then
   echo "release: v$version is tagged already; nothing to do"
   exit 0
 fi
-# a version that has no tag yet may be the present one: the first release, or one that a new client has raised
+# the current version is accepted if it has no tag: the first release, or one that a new client has raised
 [ "$(printf '%s\n' "$old" "$version" | sort -V | tail -1)" = "$version" ] || fail "$version does not follow $old"
 section() { awk -v heading="## [$1]" 'index($0, heading) == 1 { on = 1; next } /^## / { on = 0 } on' CHANGELOG.md; }
 is_empty() { [ -z "$(section "$1" | tr --delete '[:space:]')" ]; }
