@@ -94,7 +94,7 @@ describe('a page of this gateway', () => {
     { 'sec-fetch-site': 'same-origin' },
     { origin: own },
     { origin: '', referer: `${own}/accounts` },
-    { referer: 'http://GATEWAY.example.:3000/' },
+    { referer: 'http://GATEWAY.example:3000/' },
   ])('is the caller with %j', (headers) => expect(isFromOwnPage({ host, ...headers })).toBe(true));
 
   it.each([

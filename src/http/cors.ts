@@ -36,7 +36,7 @@ export function createOriginCheck(listed: readonly string[]): (origin: string | 
 export function isOwnOrigin(origin: string, host: string | undefined): boolean {
   const { protocol, host: named } = URL.parse(origin) ?? {};
   if (!host || (protocol !== 'http:' && protocol !== 'https:')) return false;
-  return URL.parse(`${protocol}//${host}`)?.host.replace(FINAL_DOT, '') === named?.replace(FINAL_DOT, '');
+  return URL.parse(`${protocol}//${host}`)?.host === named;
 }
 
 /** True if a page of this gateway made the call. Browsers say so in one of three headers, over plain HTTP only in the last. */
@@ -45,6 +45,3 @@ export function isFromOwnPage({ host, origin, referer, 'sec-fetch-site': site }:
   const from = origin || referer;
   return from !== undefined && isOwnOrigin(from, host);
 }
-
-/** The final dot of a name, before the port. */
-const FINAL_DOT = /\.(?=$|:)/;

@@ -53,7 +53,7 @@ export async function createHttp({
   activity,
   limits,
 }: HttpParts): Promise<Http> {
-  const certificate = await ListenerCertificate.open(settings, clock, logger, limits.certificateLookMs);
+  const certificate = await ListenerCertificate.open(settings, clock, logger);
   const underWay = new UnderWay(limits, settings);
   const log = new RequestLog(requests, activity, underWay);
   const enter = createEntry(settings);

@@ -165,7 +165,8 @@ describe('a call that a page of another site made', () => {
   it.each([
     ['http://localhost:3000', 'localhost:3000'],
     ['http://localhost', 'localhost:80'],
-    ['https://accounts.internal', 'Accounts.Internal.:443'],
+    ['https://accounts.internal', 'Accounts.Internal:443'],
+    ['https://accounts.internal.', 'Accounts.Internal.:443'],
     ['https://treasury.example', 'localhost'],
     ['', 'localhost'],
   ])('the negative case: with the origin %j to %s is served', (origin, host) => {

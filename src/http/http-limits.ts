@@ -25,8 +25,6 @@ export const HTTP_LIMITS = {
   lingerMs: 1000,
   /** At a stop: how long requests on open connections are still answered after the listener is closed. */
   lastRequestMs: 500,
-  /** Interval of the looks at TLS_CERT_FILE: a changed file is in use within 5 s (docs/certificates.md#renew-the-certificate). */
-  certificateLookMs: 1000,
 };
 
 export type HttpLimits = Readonly<typeof HTTP_LIMITS>;

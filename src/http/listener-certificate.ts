@@ -7,6 +7,9 @@ import { FileUnusable } from '../config/small-file.js';
 import { daysLeft, ExpiryNotice } from '../telemetry/expiry-notice.js';
 import type { Clock } from '../time/clock.js';
 
+/** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */
+const POLL_EVERY_MS = 1000;
+
 type Pair = ReturnType<typeof readListenerPair>;
 
 /**
@@ -24,26 +27,24 @@ export class ListenerCertificate {
     { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: Settings,
     clock: Clock,
     logger: Logger,
-    pollMs: number,
   ): Promise<ListenerCertificate | null> {
     if (!certFile || !keyFile) return null;
     const files: RenewedFiles<Pair> = new RenewedFiles<Pair>({
       files: [certFile, keyFile],
       clock,
-      everyMs: pollMs,
+      everyMs: POLL_EVERY_MS,
       read: () => readListenerPair(certFile, keyFile),
       isInUse: ({ cert, key }) => cert === listener.#pair.cert && key === listener.#pair.key,
       take: (pair) => listener.#take(pair, certFile),
       refused: ({ message }) => listener.#refused(message),
     });
-    const listener = new ListenerCertificate(clock, logger, pollMs, files, await files.open());
+    const listener = new ListenerCertificate(clock, logger, files, await files.open());
     return listener;
   }
 
   private constructor(
     private readonly clock: Clock,
     private readonly logger: Logger,
-    private readonly pollMs: number,
     files: RenewedFiles<Pair>,
     pair: Pair,
   ) {
@@ -67,7 +68,7 @@ export class ListenerCertificate {
     this.#server = server;
     server.once('listening', () => {
       this.#noteDays();
-      const timer = setInterval(() => this.#noteDays(), this.pollMs).unref();
+      const timer = setInterval(() => this.#noteDays(), POLL_EVERY_MS).unref();
       server.once('close', () => {
         clearInterval(timer);
         this.#files.close();

@@ -52,9 +52,8 @@ const isAborted = (thrown: unknown, { request }: FastifyReply): boolean =>
 function toProblem(thrown: unknown, isUnrouted: boolean): GatewayError {
   const status = statusOf(thrown);
   if (status === null || status < 400 || status >= 500) return toGatewayError(thrown);
-  const isFastifys = isFastifyError(thrown);
-  if (isUnrouted && (status === 404 || isFastifys)) return new GatewayError('not-found', 'No route has this path.');
-  if (thrown instanceof HttpException && !isFastifys) {
+  if (isUnrouted && status === 404) return new GatewayError('not-found', 'No route has this path.');
+  if (thrown instanceof HttpException && !isFastifyError(thrown)) {
     return new GatewayError(toCode(status), thrown.message, { status });
   }
   return status === 413 || status === 431
