@@ -235,6 +235,18 @@ describe('node dist/main.js doctor --record and --compare', () => {
     expect([code, (JSON.parse(stdout) as { differences: string[] }).differences.length > 0]).toEqual([9, true]);
   });
 
+  it.each<[string, string, () => void]>([
+    ['in a folder that does not exist', 'nowhere/bank.ndjson', () => undefined],
+    ['a FIFO', 'fifo', () => void execFileSync('mkfifo', [join(directory, 'fifo')])],
+  ])('does not begin if its file is %s', async (_name, file, create) => {
+    create();
+    const { code, stdout, stderr } = await run(['--record', file]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(
+      new RegExp(`^accounts-gateway doctor: ${file} cannot be written \\((ENOENT|no regular file)\\)\\.\n$`),
+    );
+  });
+
   it.each<[string, (file: string) => void, RegExp]>([
     ['missing', () => undefined, /cannot be read \(ENOENT\)/],
     ['no JSON', (file) => writeFileSync(file, 'secret\n'), /line 1 is not JSON/],
