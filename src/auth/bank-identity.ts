@@ -1,14 +1,8 @@
 import { Egress, type EgressParts } from '../egress/egress.js';
-import type { Settings } from '../config/settings.js';
 import type { ClientCertificate } from './pfx/client-certificate.js';
 import { AccessTokenProvider } from './access-token-provider.js';
 import type { IdentityMaterial } from './identity-material.js';
 import { requestToken, type AccessToken } from './request-token.js';
-
-/** Dependencies that all identities share. */
-export interface IdentityParts extends EgressParts {
-  readonly settings: Settings;
-}
 
 /**
  * One certificate with its credentials, its connections and its token. They belong together and are replaced together: the
@@ -24,13 +18,13 @@ export class BankIdentity {
    */
   constructor(
     readonly material: IdentityMaterial,
-    parts: IdentityParts,
+    parts: EgressParts,
     within: (request: () => Promise<AccessToken>) => Promise<AccessToken> = (request) => request(),
   ) {
     const { settings, clock, logger } = parts;
     const { keyPem, certificatePem, chainPem } = material.certificate;
     const tls = { key: keyPem, cert: [certificatePem, ...chainPem].join('\n'), ca: material.ca };
-    this.egress = new Egress(settings, tls, material.proxyCa, parts);
+    this.egress = new Egress(tls, material.proxyCa, parts);
     const token = { egress: this.egress, authUrl: settings.BANK_AUTH_URL, material, clock, logger };
     this.tokens = new AccessTokenProvider({ ...parts, request: () => within(() => requestToken(token)) });
   }

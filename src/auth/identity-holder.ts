@@ -6,7 +6,8 @@ import { FileUnusable } from '../config/small-file.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import { daysLeft, ExpiryNotice } from '../telemetry/expiry-notice.js';
 import { orAborted } from '../time/deadline.js';
-import { BankIdentity, type IdentityParts } from './bank-identity.js';
+import type { EgressParts } from '../egress/egress.js';
+import { BankIdentity } from './bank-identity.js';
 import { IdentityLog } from './identity-log.js';
 import { readIdentityMaterial, validityError, watchedFiles, type IdentityMaterial } from './identity-material.js';
 import { CertificateUnreadable } from './pfx/certificate-unreadable.js';
@@ -30,7 +31,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   #candidate: BankIdentity | null = null;
 
   /** Reads the first identity. @throws CertificateUnreadable, FileUnusable */
-  static async start(parts: IdentityParts): Promise<IdentityHolder> {
+  static async start(parts: EgressParts): Promise<IdentityHolder> {
     const { settings, clock } = parts;
     // they are called once the holder is there
     const files: RenewedFiles<IdentityMaterial> = new RenewedFiles<IdentityMaterial>({
@@ -48,7 +49,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   private constructor(
-    private readonly parts: IdentityParts,
+    private readonly parts: EgressParts,
     files: RenewedFiles<IdentityMaterial>,
     material: IdentityMaterial,
   ) {

@@ -5,6 +5,9 @@ import { CallFailed } from './failures.js';
 /** Connections that may close in a row before a call fails, beside those that an earlier success left. */
 const MAX_CLOSED = 2;
 
+/** Host and certificate of every bank that has answered anything in this process; a new password makes a new egress. */
+const answered = new Set<string>();
+
 /**
  * The connections to one host of the bank: what a success left (kept connections, tunnels, a TLS session, the groups that
  * work) and what a failure makes of it. To forget is to take a new agent, since all of it lives in the agent.
@@ -18,11 +21,13 @@ export class BankHost {
 
   /**
    * @param name host and port
+   * @param cert our certificate
    * @param createAgent takes true for classical key exchange groups only
    * @param isHybrid true if the first handshake offers the hybrid group too
    */
   constructor(
     private readonly name: string,
+    private readonly cert: string,
     private readonly createAgent: (isClassical: boolean) => Agent,
     private readonly isHybrid: boolean,
     private readonly logger: Logger,
@@ -30,6 +35,11 @@ export class BankHost {
 
   get agent(): Agent {
     return (this.#agent ??= this.createAgent(this.#isClassical));
+  }
+
+  /** Notes that the host has answered something over our certificate: it accepts it. */
+  noteAnswered(): void {
+    answered.add(this.#key);
   }
 
   /** Forgets everything (SIGHUP). Calls in flight end as they would have. */
@@ -51,10 +61,9 @@ export class BankHost {
    * Runs `attempt`, and at once again: on a new connection with a full handshake if a kept one or a resumed session fails,
    * once more if a new one is closed without an answer, and with classical groups if the very first handshake is closed or
    * gets no answer.
-   * @param hasAnswered true if the host has ever answered anything over this certificate
    * @throws CallFailed, and whatever else `attempt` throws
    */
-  async reach<T>(attempt: (agent: Agent) => Promise<T>, signal: AbortSignal, hasAnswered: boolean): Promise<T> {
+  async reach<T>(attempt: (agent: Agent) => Promise<T>, signal: AbortSignal): Promise<T> {
     let [closed, judgedLate] = [0, 0];
     for (;;) {
       const { agent } = this;
@@ -76,13 +85,17 @@ export class BankHost {
         if (!isClosed && !(isSilent && isFirst)) throw error;
         closed += 1;
         if (connection.isJudgedLate) judgedLate += 1;
-        error.isRefusal = judgedLate === MAX_CLOSED && !hasAnswered;
+        error.isRefusal = judgedLate === MAX_CLOSED && !answered.has(this.#key);
         if (closed === MAX_CLOSED) {
           if (isHelloLost) this.#isClassical = false;
           throw error;
         }
       }
     }
+  }
+
+  get #key(): string {
+    return `${this.name} ${this.cert}`;
   }
 
   #noteReached(agent: Agent): void {

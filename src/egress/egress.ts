@@ -20,6 +20,7 @@ import { getOverWire, NAMES, type WireAnswer, type WireOptions, type WireRequest
 import { toWireError } from './wire-failure.js';
 
 export interface EgressParts {
+  readonly settings: Settings;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly activity: Activity;
@@ -45,9 +46,6 @@ interface Call {
 /** Reason for a failed call: a problem code, a caller who left, or an expired token. */
 type CallFailure = ProblemCode | 'given-up' | 'not-sent';
 
-/** Host and certificate of every bank that has answered anything in this process; a new password makes a new egress. */
-const answered = new Set<string>();
-
 /**
  * All calls to the bank: GET over mutual TLS to the configured hosts, directly or through the egress proxy. Whole-call and
  * connect deadlines, no redirects, no absolute addresses, a size limit, at most BANK_MAX_CONCURRENT_REQUESTS at a time.
@@ -63,12 +61,11 @@ export class Egress {
 
   /** @param proxyCa PEM of the roots for an https proxy; null for the runtime's own */
   constructor(
-    private readonly settings: Settings,
     private readonly tls: ClientTls,
     private readonly proxyCa: string | null,
     private readonly parts: EgressParts,
   ) {
-    this.#limit = pLimit(settings.BANK_MAX_CONCURRENT_REQUESTS);
+    this.#limit = pLimit(parts.settings.BANK_MAX_CONCURRENT_REQUESTS);
   }
 
   /**
@@ -121,8 +118,7 @@ export class Egress {
    */
   async reach<T>(baseUrl: string, target: string, attempt: (agent: Agent) => Promise<T>): Promise<T> {
     try {
-      const hasAnswered = answered.has(this.#keyOf(baseUrl));
-      return await this.#hostOf(baseUrl).reach(attempt, this.#closing.signal, hasAnswered);
+      return await this.#hostOf(baseUrl).reach(attempt, this.#closing.signal);
     } catch (error) {
       throw error instanceof CallFailed ? this.#toError(error, target) : error;
     }
@@ -132,14 +128,16 @@ export class Egress {
     const { host } = new URL(baseUrl);
     const known = this.#hosts.get(host);
     if (known) return known;
-    const isHybrid = this.settings.BANK_TLS_MAX_VERSION !== '1.2';
-    const created = new BankHost(host, this.#createAgent.bind(this, baseUrl), isHybrid, this.parts.logger);
+    const { settings, logger } = this.parts;
+    const isHybrid = settings.BANK_TLS_MAX_VERSION !== '1.2';
+    const created = new BankHost(host, this.tls.cert, this.#createAgent.bind(this, baseUrl), isHybrid, logger);
     this.#hosts.set(host, created);
     return created;
   }
 
   #createAgent(baseUrl: string, isClassical: boolean): Agent {
-    const { settings, tls, proxyCa } = this;
+    const { tls, proxyCa } = this;
+    const { settings } = this.parts;
     const { EGRESS_PROXY_URL: url } = settings;
     const proxy = url && !goesDirect(settings, baseUrl) ? { url, ca: proxyCa } : null;
     const agent = createAgent(settings, tls, proxy, isClassical);
@@ -147,29 +145,24 @@ export class Egress {
     return agent;
   }
 
-  #keyOf(baseUrl: string): string {
-    return `${new URL(baseUrl).host} ${this.tls.cert}`;
-  }
-
   #toError(failure: CallFailed, target: string, timedOut = false): GatewayError {
-    return toWireError(failure, target, timedOut, this.settings);
+    return toWireError(failure, target, timedOut, this.parts.settings);
   }
 
   async #send(request: WireRequest, givenUp: AbortSignal): Promise<WireAnswer> {
     givenUp.throwIfAborted();
     const call = { request, started: performance.now(), span: startCallSpan(request) };
-    const deadline = AbortSignal.timeout(this.settings.BANK_REQUEST_TIMEOUT_MS);
+    const { BANK_REQUEST_TIMEOUT_MS: timeoutMs, BANK_MAX_RESPONSE_BYTES: maxBytes } = this.parts.settings;
+    const deadline = AbortSignal.timeout(timeoutMs);
     const signal = AbortSignal.any([deadline, givenUp]);
     const host = this.#hostOf(request.baseUrl);
-    const key = this.#keyOf(request.baseUrl);
-    const { BANK_MAX_RESPONSE_BYTES: maxBytes } = this.settings;
     const attempt = async (agent: Agent) => {
       if (request.sendBefore && this.parts.clock.hasReached(request.sendBefore)) throw new TooLateToSend();
       return getOverWire(request, { agent, signal, maxBytes, onAnswer: this.#onAnswer });
     };
     try {
-      const answer = await host.reach(attempt, signal, answered.has(key));
-      answered.add(key);
+      const answer = await host.reach(attempt, signal);
+      host.noteAnswered();
       const isExpected = request.expected?.includes(answer.status) ?? false;
       const error = isExpected ? null : toAnswerError(answer, request.target);
       this.#report(call, answer.status, error && error.code, answer);
@@ -179,7 +172,7 @@ export class Egress {
         this.#report(call, null, givenUp.aborted ? 'given-up' : 'not-sent');
         throw error;
       }
-      if (error.status !== null) answered.add(key);
+      if (error.status !== null) host.noteAnswered();
       // a firewall may have forgotten the kept connections
       if (deadline.aborted) host.drop();
       const failure = this.#toError(error, NAMES[request.target], deadline.aborted);

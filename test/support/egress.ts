@@ -42,7 +42,8 @@ export function createEgress(
     ...change,
   } as Settings;
   const { EGRESS_PROXY_CA_FILE: proxyCaFile } = settings;
-  const egress = new Egress(settings, tls, proxyCaFile ? readFileSync(proxyCaFile, 'utf8') : null, {
+  const egress = new Egress(tls, proxyCaFile ? readFileSync(proxyCaFile, 'utf8') : null, {
+    settings,
     clock: new Clock(),
     logger: pino({ level: 'trace' }, { write: (line) => void lines.push(line) }),
     activity,
