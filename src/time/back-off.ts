@@ -26,17 +26,25 @@ export interface Trouble {
   readonly retryAt: string;
 }
 
+/** The failures since the last success. */
+interface Series {
+  readonly kind: keyof typeof STEPS;
+  /** Failures of this kind in a row. */
+  readonly step: number;
+  readonly attempts: number;
+  readonly since: Instant;
+  readonly error: GatewayError;
+  readonly lastAt: Instant;
+  readonly waitMs: number;
+}
+
 /**
  * Back-off after failures, and with it the circuit breaker: while it lasts nothing is asked. 1 s, 2 s, 4 s … 30 s after
  * a failure; 30 s … 300 s after a refusal of credentials, certificate or address; a Retry-After from the bank takes
  * precedence, up to 300 s. Jitter makes a step up to a fifth longer, never shorter.
  */
 export class BackOff {
-  #failures = 0;
-  #attempts = 0;
-  #failingSince: Instant | null = null;
-  #kind: keyof typeof STEPS = 'failure';
-  #last: { readonly error: GatewayError; readonly at: Instant; readonly waitMs: number } | null = null;
+  #series: Series | null = null;
 
   constructor(
     private readonly clock: Clock,
@@ -45,33 +53,30 @@ export class BackOff {
 
   /** Records a failure. Returns the same error, with the time until the next attempt. */
   failed(error: GatewayError): GatewayError {
+    const before = this.#series;
     const kind = REFUSALS.has(error.code) && !error.isInferred ? 'refusal' : 'failure';
-    this.#failures = kind === this.#kind ? this.#failures + 1 : 1;
-    this.#kind = kind;
-    const waitMs = this.#toWaitMs(error);
-    this.#last = { error, at: this.clock.now(), waitMs };
-    this.#failingSince ??= this.#last.at;
-    this.#attempts += 1;
+    const step = kind === before?.kind ? before.step + 1 : 1;
+    const waitMs = this.#toWaitMs(error, kind, step);
+    const lastAt = this.clock.now();
+    const since = before?.since ?? lastAt;
+    this.#series = { kind, step, attempts: (before?.attempts ?? 0) + 1, since, error, lastAt, waitMs };
     return error.withRetryAfter(waitMs);
   }
 
   succeeded(): void {
-    this.#failures = 0;
-    this.#attempts = 0;
-    this.#failingSince = null;
-    this.#last = null;
+    this.#series = null;
   }
 
   /** Ends the back-off: the next attempt may be made at once, for example after a correction by the operator. */
   reset(): void {
-    if (this.#last) this.#last = { ...this.#last, waitMs: 0 };
+    if (this.#series) this.#series = { ...this.#series, waitMs: 0 };
   }
 
-  #toWaitMs({ retryAfterMs }: GatewayError): number {
+  #toWaitMs({ retryAfterMs }: GatewayError, kind: keyof typeof STEPS, step: number): number {
     if (retryAfterMs !== undefined) return Math.min(RETRY_AFTER_MAX_MS, Math.max(retryAfterMs, STEPS.failure.firstMs));
-    const { firstMs, maxMs } = STEPS[this.#kind];
-    const step = Math.min(maxMs, firstMs * 2 ** Math.min(this.#failures - 1, 20));
-    return Math.min(maxMs, step * (1 + JITTER * this.random()));
+    const { firstMs, maxMs } = STEPS[kind];
+    const stepMs = Math.min(maxMs, firstMs * 2 ** Math.min(step - 1, 20));
+    return Math.min(maxMs, stepMs * (1 + JITTER * this.random()));
   }
 
   /** The error to return during the back-off, else null. */
@@ -82,16 +87,16 @@ export class BackOff {
 
   /** The current series of failures; null after a success. */
   trouble(): Trouble | null {
-    const last = this.#last;
-    if (!last || !this.#failingSince) return null;
-    const leftMs = last.waitMs - this.clock.since(last.at);
+    if (!this.#series) return null;
+    const { error, since, attempts, lastAt, waitMs } = this.#series;
+    const leftMs = waitMs - this.clock.since(lastAt);
     return {
-      error: leftMs > 0 ? last.error.withRetryAfter(leftMs) : last.error,
+      error: leftMs > 0 ? error.withRetryAfter(leftMs) : error,
       circuit: leftMs > 0 ? 'open' : 'half-open',
-      since: toIso(this.#failingSince.wall),
-      attempts: this.#attempts,
-      lastAt: toIso(last.at.wall),
-      retryAt: toIso(last.at.wall + last.waitMs),
+      since: toIso(since.wall),
+      attempts,
+      lastAt: toIso(lastAt.wall),
+      retryAt: toIso(lastAt.wall + waitMs),
     };
   }
 }
