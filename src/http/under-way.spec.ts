@@ -35,8 +35,9 @@ describe('the responses under way', () => {
 });
 
 describe('the end of all connections', () => {
-  async function serve(graceMs: number, listener: RequestListener) {
-    const settings = { SHUTDOWN_DELAY_MS: 0, SHUTDOWN_GRACE_MS: graceMs };
+  // the process is tested in test/process/start-and-stop
+  async function serve(listener: RequestListener) {
+    const settings = { SHUTDOWN_DELAY_MS: 0, SHUTDOWN_GRACE_MS: 60_000 };
     const underWay = new UnderWay({ ...HTTP_LIMITS, lastRequestMs: 100 }, settings);
     const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
       underWay.begin(request.socket);
@@ -61,22 +62,9 @@ describe('the end of all connections', () => {
     return { stop: () => underWay.beforeApplicationShutdown(), dial, open };
   }
 
-  it('waits for responses until the grace period is over, then closes idle and silent ones too', async () => {
-    let begun = 0;
-    const { stop, dial, open } = await serve(500, (request, response) => {
-      begun += 1;
-      if (request.url === '/now') response.end();
-    });
-    const sockets = [dial(''), dial(GET.replace('/', '/now')), dial(GET)].map((socket) => socket.resume());
-    await until(() => open.size === 3 && begun === 2);
-    const closed = sockets.map((socket) => once(socket, 'close'));
-    await stop();
-    await Promise.all(closed);
-  });
-
   it('answers a request that comes on an open connection while another one waits', async () => {
     const waiting: (() => void)[] = [];
-    const { stop, dial, open } = await serve(60_000, (request, response) => {
+    const { stop, dial, open } = await serve((request, response) => {
       if (request.url === '/now') response.end('now');
       else waiting.push(() => response.end('late'));
     });
@@ -93,7 +81,7 @@ describe('the end of all connections', () => {
 
   it('sends a completed response in full, and waits for its reader', async () => {
     let begun = 0;
-    const { stop, dial } = await serve(60_000, (_request, response) => {
+    const { stop, dial } = await serve((_request, response) => {
       begun += 1;
       response.end(LARGE);
     });

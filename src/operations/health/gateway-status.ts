@@ -1,38 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { AccessTokenProvider } from '../../auth/access-token-provider.js';
 import { IdentityHolder } from '../../auth/identity-holder.js';
 import { BankDrift } from '../../bank/bank-drift.js';
 import { ListenerCertificate } from '../../http/listener-certificate.js';
 import { UnderWay } from '../../http/under-way.js';
-import { SnapshotSource, type SharingStatus } from '../../snapshot/snapshot-source.js';
+import { SnapshotSource } from '../../snapshot/snapshot-source.js';
 import { SnapshotCache } from '../../cache/snapshot-cache.js';
 import { Clock } from '../../time/clock.js';
 import { BankCondition } from './bank-condition.js';
 
 /** The state of every component at one moment. */
-export interface GatewayFacts {
-  /** The moment, ms since 1970. */
-  readonly at: number;
-  /** True after a signal to stop. */
-  readonly stopping: boolean;
-  /** The client certificate. */
-  readonly certificate: ReturnType<IdentityHolder['status']>;
-  readonly token: ReturnType<AccessTokenProvider['status']>;
-  /** The bank, over token and list. */
-  readonly bank: ReturnType<BankCondition['status']> & {
-    /** The bank's clock minus ours at its last answer, ms; null before one. */
-    readonly clockSkewMs: number | null;
-    /** Earliest expiry of its server certificates, ms since 1970; null before the first answer. */
-    readonly serverCertificateEnds: number | null;
-    readonly drift: BankDrift['found'];
-    readonly driftCount: number;
-  };
-  /** The cached snapshot, and the refreshes of the list. */
-  readonly snapshot: ReturnType<SnapshotCache['status']>;
-  /** The certificate of the internal API; null if it speaks plain HTTP. */
-  readonly listener: ReturnType<ListenerCertificate['status']> | null;
-  readonly sharing: SharingStatus;
-}
+export type GatewayFacts = ReturnType<GatewayStatus['read']>;
 
 /** Reads the state of every component. Health, metrics and the last hour have no other source. */
 @Injectable()
@@ -49,13 +26,16 @@ export class GatewayStatus {
   ) {}
 
   /** Asks each component once, and none of them waits. */
-  read(): GatewayFacts {
+  read() {
     const { tokens, egress } = this.identities.current;
     return {
+      /** The moment, ms since 1970. */
       at: this.clock.now().wall,
+      /** True after a signal to stop. */
       stopping: this.underWay.isStopping,
       certificate: this.identities.status(),
       token: tokens.status(),
+      /** The bank, over token and list. */
       bank: {
         ...this.condition.status(),
         clockSkewMs: egress.clockSkewMs,
@@ -63,7 +43,9 @@ export class GatewayStatus {
         drift: this.drift.found,
         driftCount: this.drift.count,
       },
+      /** The cached snapshot, and the refreshes of the list. */
       snapshot: this.snapshots.status(),
+      /** The certificate of the internal API; null if it speaks plain HTTP. */
       listener: this.listener?.status() ?? null,
       sharing: this.source.status(),
     };
