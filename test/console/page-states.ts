@@ -23,7 +23,11 @@ const POINT_MS = 10_000;
 const FAILING: ControlPatch = { failNext: [{ endpoint: 'accounts', times: 1_000_000, with: '503' }] };
 const HANGING: ControlPatch = { failNext: [{ endpoint: 'accounts', times: 1_000_000, with: 'hang' }] };
 /** The bank is slow for as long as anybody looks. */
-const PATIENT = { BANK_REQUEST_TIMEOUT_MS: '600000', SNAPSHOT_READ_TIMEOUT_MS: '3600000' };
+const PATIENT = {
+  BANK_REQUEST_TIMEOUT_MS: '600000',
+  SNAPSHOT_READ_TIMEOUT_MS: '3600000',
+  SNAPSHOT_SOFT_TIMEOUT_MS: '100',
+};
 
 type Level = 'ok' | 'warn' | 'bad' | 'unknown';
 
@@ -53,26 +57,46 @@ const IDLE = {
   path: ['ok', ...Array<Level>(5).fill('unknown')] satisfies Level[],
 };
 
+const COPY_OF_BANK = {
+  sentence: COPY,
+  owner: 'bank',
+  path: ['ok', 'ok', 'ok', 'warn', 'warn', 'warn'] satisfies Level[],
+} as const;
+const COPY_BEHIND_NETWORK = {
+  sentence: COPY,
+  owner: 'network',
+  path: ['ok', 'warn', 'unknown', 'unknown', 'warn', 'warn'] satisfies Level[],
+} as const;
+const EMPTY = {
+  sentence: 'Apps get an empty list of accounts.',
+  owner: 'bank',
+  path: ['ok', 'ok', 'ok', 'ok', 'warn', 'bad'] satisfies Level[],
+} as const;
+const EMPTY_COPY = {
+  sentence: new RegExp(`^Apps get an empty list, the copy of ${TIME}\\. At ${TIME} every call fails\\.$`),
+  owner: 'bank',
+  path: ['ok', 'ok', 'ok', 'warn', 'warn', 'bad'] satisfies Level[],
+} as const;
+const EXPIRING = {
+  sentence: /^Apps get current data until \d+ \w+ \d{4}, \d\d:\d\d UTC\.$/,
+  owner: 'operator',
+  path: ['warn', 'ok', 'ok', 'ok', 'ok', 'ok'] satisfies Level[],
+} as const;
+
 /** Every state of the page, except that of a gateway that is gone. */
 export const PAGE_STATES = {
   'all is well': { arrange: async (pastMs) => read(await start(), {}, pastMs), ...WELL },
-  'the bank fails': {
-    arrange: (pastMs) => broken(FAILING, 'bank-error', {}, pastMs),
-    sentence: COPY,
-    owner: 'bank',
-    path: ['ok', 'ok', 'ok', 'warn', 'warn', 'warn'],
-  },
+  'the bank fails': { arrange: (pastMs) => broken(FAILING, 'bank-error', { pastMs }), ...COPY_OF_BANK },
   'the copy has expired': {
-    arrange: (pastMs) => broken(FAILING, '"status":"error"', { SNAPSHOT_MAX_AGE_MS: '2000' }, pastMs),
+    arrange: (pastMs) => broken(FAILING, '"status":"error"', { env: { SNAPSHOT_MAX_AGE_MS: '2000' }, pastMs }),
     sentence: failing(503),
     owner: 'bank',
     path: ['ok', 'ok', 'ok', 'bad', 'bad', 'bad'],
   },
   'the bank is slow': {
-    arrange: () => broken(HANGING, 'bank-slow', { ...PATIENT, SNAPSHOT_SOFT_TIMEOUT_MS: '100' }),
+    arrange: () => broken(HANGING, 'bank-slow', { env: PATIENT }),
+    ...COPY_OF_BANK,
     sentence: /^The bank is slow: apps get copies up to \d+ s old\.$/,
-    owner: 'bank',
-    path: ['ok', 'ok', 'ok', 'warn', 'warn', 'warn'],
   },
   'the network is down': {
     arrange: async () => {
@@ -81,32 +105,19 @@ export const PAGE_STATES = {
       await bank.close();
       return untilHealth(gateway, 'bank-unreachable');
     },
-    sentence: COPY,
-    owner: 'network',
-    path: ['ok', 'warn', 'unknown', 'unknown', 'warn', 'warn'],
+    ...COPY_BEHIND_NETWORK,
   },
   'the proxy is away': {
     arrange: () => throughProxy((connect) => connect.reset(), 'proxy-unavailable'),
-    sentence: COPY,
-    owner: 'network',
-    path: ['ok', 'warn', 'unknown', 'unknown', 'warn', 'warn'],
+    ...COPY_BEHIND_NETWORK,
   },
   'the proxy opens no tunnel': {
     arrange: () => throughProxy(({ socket }) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'), 'proxy-refused'),
-    sentence: COPY,
-    owner: 'network',
-    path: ['ok', 'warn', 'unknown', 'unknown', 'warn', 'warn'],
+    ...COPY_BEHIND_NETWORK,
   },
   'the bank limits our calls': {
-    arrange: async () => {
-      const bank = await bankWith(someAccounts());
-      const gateway = await read(bank, SHORT, 0, LATER_MS);
-      bank.onAccounts = (_request, response) => json(response, 429, '', { 'retry-after': '120' });
-      return untilHealth(gateway, 'bank-rate-limited');
-    },
-    sentence: COPY,
-    owner: 'bank',
-    path: ['ok', 'ok', 'ok', 'warn', 'warn', 'warn'],
+    arrange: () => refused(someAccounts(), 429, 'bank-rate-limited'),
+    ...COPY_OF_BANK,
   },
   'no accounts are granted': {
     arrange: () => broken({ grantAccess: false }, 'access-not-granted'),
@@ -132,69 +143,25 @@ export const PAGE_STATES = {
     owner: 'operator',
     path: ['ok', 'ok', 'bad', 'unknown', 'unknown', 'bad'],
   },
-  'the certificate ends in 3 days': {
-    arrange: (pastMs) => certificateUntil(3.5 * DAY_MS, pastMs),
-    sentence: /^Apps get current data until \d+ \w+ \d{4}, \d\d:\d\d UTC\.$/,
-    owner: 'operator',
-    path: ['warn', 'ok', 'ok', 'ok', 'ok', 'ok'],
-  },
+  'the certificate ends in 3 days': { arrange: (pastMs) => certificateUntil(3.5 * DAY_MS, pastMs), ...EXPIRING },
+  'the certificate ends in 20 days': { arrange: (pastMs) => certificateUntil(20.5 * DAY_MS, pastMs), ...EXPIRING },
   'the certificate has expired': {
     arrange: () => certificateUntil(-DAY_MS),
     sentence: /^All calls have failed with 503 since \d+ \w+, \d\d:\d\d:\d\d\.$/,
     owner: 'operator',
     path: ['bad', 'unknown', 'unknown', 'unknown', 'unknown', 'bad'],
   },
-  'the certificate ends in 20 days': {
-    arrange: (pastMs) => certificateUntil(20.5 * DAY_MS, pastMs),
-    sentence: /^Apps get current data until \d+ \w+ \d{4}, \d\d:\d\d UTC\.$/,
-    owner: 'operator',
-    path: ['warn', 'ok', 'ok', 'ok', 'ok', 'ok'],
-  },
-  'the bank no longer lists accounts': {
-    arrange: () => broken({ accounts: 0 }, 'accounts-emptied'),
-    sentence: 'Apps get an empty list of accounts.',
-    owner: 'bank',
-    path: ['ok', 'ok', 'ok', 'ok', 'warn', 'bad'],
-  },
-  'there never were accounts': {
-    arrange: async () => read(await start({ SANDBOX_ACCOUNTS: 0 })),
-    sentence: 'Apps get an empty list of accounts.',
-    owner: 'bank',
-    path: ['ok', 'ok', 'ok', 'ok', 'warn', 'bad'],
-  },
-  'the empty list is a copy': {
-    arrange: async () => {
-      const bank = await start({ SANDBOX_ACCOUNTS: 0 });
-      const gateway = await read(bank, SHORT, 0, LATER_MS);
-      bank.control.patch(FAILING);
-      return untilHealth(gateway, 'bank-error');
-    },
-    sentence: new RegExp(`^Apps get an empty list, the copy of ${TIME}\\. At ${TIME} every call fails\\.$`),
-    owner: 'bank',
-    path: ['ok', 'ok', 'ok', 'warn', 'warn', 'bad'],
-  },
+  'the bank no longer lists accounts': { arrange: () => broken({ accounts: 0 }, 'accounts-emptied'), ...EMPTY },
+  'there never were accounts': { arrange: async () => read(await start({ SANDBOX_ACCOUNTS: 0 })), ...EMPTY },
+  'the empty list is a copy': { arrange: () => broken(FAILING, 'bank-error', { accounts: 0 }), ...EMPTY_COPY },
   'the empty list is a copy, and the bank rejects our calls': {
-    arrange: async () => {
-      const bank = await bankWith([]);
-      const gateway = await read(bank, SHORT, 0, LATER_MS);
-      bank.onAccounts = (_request, response) => json(response, 403, '');
-      return untilHealth(gateway, 'bank-refused');
-    },
-    sentence: new RegExp(`^Apps get an empty list, the copy of ${TIME}\\. At ${TIME} every call fails\\.$`),
-    owner: 'bank',
-    path: ['ok', 'ok', 'ok', 'warn', 'warn', 'bad'],
+    arrange: () => refused([], 403, 'bank-refused'),
+    ...EMPTY_COPY,
   },
   'the empty list is a copy, and the bank is slow': {
-    arrange: async () => {
-      const bank = await start({ SANDBOX_ACCOUNTS: 0 });
-      const env = { ...SHORT, ...PATIENT, SNAPSHOT_SOFT_TIMEOUT_MS: '100' };
-      const gateway = await read(bank, env, 0, LATER_MS);
-      bank.control.patch(HANGING);
-      return untilHealth(gateway, 'bank-slow');
-    },
+    arrange: () => broken(HANGING, 'bank-slow', { env: PATIENT, accounts: 0 }),
+    ...EMPTY_COPY,
     sentence: new RegExp(`^Apps get an empty list, the copy of ${TIME}\\.$`),
-    owner: 'bank',
-    path: ['ok', 'ok', 'ok', 'warn', 'warn', 'bad'],
   },
   'the bank fails, and data is still current': {
     arrange: async () => {
@@ -239,7 +206,7 @@ export const PAGE_STATES = {
     arrange: async () => {
       const bank = await start();
       bank.control.patch(HANGING);
-      const gateway = await startGateway(bank, { ...ENV, ...PATIENT, SNAPSHOT_SOFT_TIMEOUT_MS: '100' });
+      const gateway = await startGateway(bank, { ...ENV, ...PATIENT });
       await until(async () => (await gateway.get('/health')).text.includes('bank-slow'));
       return gateway;
     },
@@ -333,20 +300,30 @@ async function callFor(ms: number, gateway: Gateway, clock: MovedClock): Promise
   }
 }
 
+interface Before {
+  readonly env?: Record<string, string>;
+  readonly pastMs?: number | undefined;
+  readonly accounts?: number;
+}
+
 /** A gateway that has a copy, and a bank that now fails. */
-async function broken(
-  patch: ControlPatch,
-  sign: string,
-  env: Record<string, string> = {},
-  pastMs = 0,
-): Promise<Gateway> {
-  const bank = await start();
+async function broken(patch: ControlPatch, sign: string, before: Before = {}): Promise<Gateway> {
+  const { env = {}, pastMs = 0, accounts = 120 } = before;
+  const bank = await start({ SANDBOX_ACCOUNTS: accounts });
   const gateway = await read(bank, { ...SHORT, ...env }, pastMs, LATER_MS);
   bank.control.patch(patch);
   await untilHealth(gateway, sign);
   for (const [name] of pastMs > 0 ? APPS : [])
     await gateway.get('/api/v1/accounts', name ? { 'x-client-name': name } : {});
   return gateway;
+}
+
+/** A gateway that has a copy, and a bank whose list now has this status. */
+async function refused(accounts: readonly object[], status: number, sign: string): Promise<Gateway> {
+  const bank = await bankWith(accounts);
+  const gateway = await read(bank, SHORT, 0, LATER_MS);
+  bank.onAccounts = (_request, response) => json(response, status, '', { 'retry-after': '120' });
+  return untilHealth(gateway, sign);
 }
 
 /** Calls until /health contains this text. */
