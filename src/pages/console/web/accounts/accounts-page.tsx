@@ -10,7 +10,6 @@ import { toIncident } from '../status/incident.js';
 import { AccountPanel } from './account-panel.js';
 import { Accounts } from './accounts.js';
 import { Totals } from './totals.js';
-import { useExpired } from './use-expired.js';
 import { useList, type Listing } from './use-list.js';
 import { useView } from './use-view.js';
 import { toFilters } from './view.js';
@@ -125,6 +124,17 @@ function toNotice({ live, snapshot, expired, failing, problems }: NoticeProps): 
   const end = toMoment(snapshot.expiresAt, now);
   if (expired) return `${why}The balances expired at ${end} and are no longer shown.`;
   return `${gone}These are the balances of ${toMoment(snapshot.asOf, now)}. They are shown until ${end}.`;
+}
+
+/** True once the gateway's clock has passed this instant during a failure, and from then on for the same instant. */
+export function useExpired(expiresAt: string | null | undefined, isFailing: boolean): boolean {
+  const [past, setPast] = useState<string | null>(null);
+  useEffect(() => {
+    if (!isFailing || !expiresAt) return undefined;
+    const timer = window.setTimeout(() => setPast(expiresAt), Date.parse(expiresAt) - serverNow());
+    return () => window.clearTimeout(timer);
+  }, [expiresAt, isFailing]);
+  return past !== null && past === expiresAt;
 }
 
 /** "/" leads to the search, as on other pages with one. */

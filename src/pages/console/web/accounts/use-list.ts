@@ -15,12 +15,9 @@ export interface Listing {
   readonly changed: ReadonlySet<string>;
   /** Grows with each answer that differs. */
   readonly turn: number;
-  /** The request ids of the last problems. */
-  readonly requestIds: readonly string[];
 }
 
 const NONE: ReadonlySet<string> = new Set();
-const MAX_IDS = 3;
 
 /** Watches the page of accounts that the view shows. A new `round` fetches it at once. */
 export function useList(view: View, round: number): Listing {
@@ -33,20 +30,18 @@ export function useList(view: View, round: number): Listing {
     problem: null,
     changed: NONE,
     turn: 0,
-    requestIds: [],
   });
 
   useEffect(() => {
     const watch = client.watch(query, {
       onData: (data, { changed }) =>
-        setLast(({ turn, requestIds }) => ({
+        setLast(({ turn }) => ({
           key,
           data,
           snapshot: data.snapshot,
           problem: null,
           changed: new Set(changed),
           turn: turn + 1,
-          requestIds,
         })),
       onConfirmed: (snapshot) =>
         setLast((before) => ({ ...before, snapshot, data: before.data && { ...before.data, snapshot } })),
@@ -58,7 +53,6 @@ export function useList(view: View, round: number): Listing {
           ...(problem.code === 'access-not-granted' && { data: null, snapshot: null }),
           problem,
           changed: NONE,
-          requestIds: [problem.requestId, ...before.requestIds].filter((id) => id !== null).slice(0, MAX_IDS),
         })),
     });
     return () => watch.close();

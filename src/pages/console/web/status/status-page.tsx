@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { readProblems, type ProblemEntry } from '../shared/gateway.js';
 import { toFavicon } from '../shared/icon.js';
 import type { Level } from '../shared/level.js';
@@ -6,7 +6,6 @@ import { serverNow } from '../shared/time.js';
 import { useAnswer } from '../shared/use-answer.js';
 import { useFrame } from '../shared/use-frame.js';
 import { useHealth, type Live } from '../shared/use-health.js';
-import { useSeconds } from '../shared/use-now.js';
 import { toActive, toWellText } from './apps.js';
 import { toTroubles } from './cause.js';
 import { IdleCard } from './idle-card.js';
@@ -78,7 +77,13 @@ export function StatusPage({ first, codes, root }: Props) {
 
 /** The gateway's time. It advances each second unless all is well, and stops while the gateway is gone. */
 function useNow(isGone: boolean, isTroubled: boolean): number {
-  useSeconds(isTroubled && !isGone);
+  const isTicking = isTroubled && !isGone;
+  const [, setTicks] = useState(0);
+  useEffect(() => {
+    if (!isTicking) return undefined;
+    const timer = window.setInterval(() => setTicks((count) => count + 1), 1000);
+    return () => window.clearInterval(timer);
+  }, [isTicking]);
   const shown = useRef(serverNow());
   if (!isGone) shown.current = serverNow();
   return shown.current;
