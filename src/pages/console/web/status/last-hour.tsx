@@ -54,11 +54,14 @@ export function LastHour({ recent, now }: Props) {
   );
 }
 
+/** A key of the legend, after a space at which the line may end. */
 const Key = ({ name, word }: { readonly name: string; readonly word: string }) => (
-  <span>
+  <>
     {' '}
-    <i class={`got-${name}`} /> {word}
-  </span>
+    <span>
+      <i class={`got-${name}`} /> {word}
+    </span>
+  </>
 );
 
 /** One minute: failed calls at the bottom, then those that the caller got wrong, copies, current data; a tick without calls. */
