@@ -24,7 +24,7 @@ export const assertFunction = (argument: string, value: unknown, isOptional = tr
 /** A name that the gateway shows. */
 export const assertClientName = (clientName: string | undefined): void =>
   assert(
-    clientName === undefined || CLIENT_NAME.test(clientName),
+    clientName === undefined || (typeof clientName === 'string' && CLIENT_NAME.test(clientName)),
     'clientName',
     'be 1 to 40 of A-Z a-z 0-9 . _ -, at most 4 digits, not "other"',
     clientName,

@@ -46,7 +46,7 @@ export interface Client {
   getAccount(id: string, options?: CallOptions): Promise<AccountAnswer>;
   /** Returns the exact totals by currency. */
   getBalances(filter?: AccountFilter, options?: CallOptions): Promise<BalancesAnswer>;
-  /** Polls a page of the list and reports changes until it is closed (docs/web-apps.md#a-live-page-with-vite). */
+  /** Polls a page of the list and reports changes until it is closed (README.md#watch). */
   watch(query: AccountQuery, handlers: WatchHandlers, options?: Pick<CallOptions, 'signal'>): Watch;
   /** Returns the state of a page of the list for components: the same object for every query that means the same. */
   observe(query?: AccountQuery): Observed;
@@ -72,15 +72,16 @@ export function createClient(options: ClientOptions): Client {
   const fetch: typeof globalThis.fetch = (...args) => (given ?? globalThis.fetch)(...args);
   const reader = new AnswerReader({ fetch, headers, deadlineMs, onRetry });
   const observers = new Observers();
-  const urlOf = (path: string, query: object = {}) => `${root ?? ownOrigin()}/api/v1/${path}${toSearch(query)}`;
+  const urlOf = (path: string, query: object = {}, more: object = {}) =>
+    `${root ?? ownOrigin()}/api/v1/${path}${toSearch(query, more)}`;
 
-  const listAccounts = async (query?: AccountQuery, options: CallOptions = {}) =>
-    (await reader.read<AccountList>(urlOf('accounts', query), options)).body;
+  const listAccounts = async (query?: AccountQuery, options: CallOptions = {}, page?: AccountQuery) =>
+    (await reader.read<AccountList>(urlOf('accounts', query, page), options)).body;
 
   return {
     listAccounts,
-    allAccounts: async function* (filter = {}, options = {}) {
-      yield* await gatherAccounts((page) => listAccounts({ ...filter, ...page }, options));
+    allAccounts: async function* (filter, options) {
+      yield* await gatherAccounts((page) => listAccounts(filter, options, page));
     },
     getAccount: async (id, options = {}) => {
       assertId(id);
@@ -97,7 +98,7 @@ export function createClient(options: ClientOptions): Client {
       const search = toSearch(query);
       return observers.get(search, (how) => reader.read(urlOf(`accounts${search}`), how));
     },
-    exportUrl: (query, { format = 'csv', ...how } = {}) => urlOf('accounts', { ...query, format, ...how }),
+    exportUrl: (query, { format = 'csv', ...how } = {}) => urlOf('accounts', query, { format, ...how }),
     formatAmount,
   };
 }
@@ -112,10 +113,10 @@ function ownOrigin(): string {
 }
 
 /** The query string, sorted: equal queries give the same URL, which is the key of the cached answers. */
-function toSearch(query: object): string {
+function toSearch(query: object, more: object = {}): string {
   assertQuery(query);
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
+  for (const [name, value] of Object.entries({ ...query, ...more })) {
     if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
   }
   search.sort();

@@ -84,13 +84,13 @@ const AWAY: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 /** The problem in an answer other than 2xx and 304. Reads its body. */
 export async function readProblem(response: Response): Promise<GatewayProblem> {
   const { status, headers } = response;
-  if (!headers.get('Content-Type')?.startsWith('application/problem+json')) {
-    await response.body?.cancel();
+  const isDocument = headers.get('Content-Type')?.startsWith('application/problem+json');
+  if (!isDocument) await response.body?.cancel();
+  const problem = isDocument ? toProblem(await response.json().catch(() => null)) : null;
+  if (!problem) {
     const why = AWAY.has(status) ? ' It came from a proxy, or the gateway is not running.' : '';
     return toUnexpectedAnswer(response, `Unexpected response (status ${status}).${why}`);
   }
-  const problem = toProblem(await response.json().catch(() => null));
-  if (!problem) return toUnexpectedAnswer(response, `Unreadable problem document (status ${status}).`);
   const { code, owner, detail, title, errors } = problem;
   return new GatewayProblem({
     code,

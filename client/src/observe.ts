@@ -1,4 +1,5 @@
 import type { Answer } from './answer-reader.js';
+import { assertFunction } from './arguments.js';
 import { callHandler } from './call-handler.js';
 import type { GatewayProblem } from './gateway-problem.js';
 import type { AccountList } from './generated/types.gen.js';
@@ -29,7 +30,7 @@ export interface ObservedState {
 /** Polls while somebody subscribes. Its functions need no `this`: pass them to `useSyncExternalStore`. */
 export interface Observed {
   readonly getSnapshot: () => ObservedState;
-  /** Calls the listener after each change of the state. Returns the function that unsubscribes it. */
+  /** Calls the listener after each change of the state. Returns the function that unsubscribes it. @throws TypeError for what is no function */
   readonly subscribe: (listener: () => void) => () => void;
   /** Makes the gateway ask the bank now, if somebody subscribes. */
   readonly refresh: () => void;
@@ -99,6 +100,7 @@ function observe(read: ReadList): Observer {
   return {
     getSnapshot: () => state,
     subscribe(listener) {
+      assertFunction('observe: listener', listener, false);
       // another function for each call: one that subscribes twice must unsubscribe twice
       const own = () => listener();
       listeners.add(own);
@@ -115,9 +117,9 @@ function observe(read: ReadList): Observer {
 
 const toFailed = ({ status, data }: ObservedState): ObservedState['status'] => (data === null ? status : 'copy');
 
-/** All components share the data. */
+/** All components share the data. Whatever is no object is frozen. */
 function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const part of Object.values(value)) deepFreeze(part);
+  if (Object.isFrozen(value)) return value;
+  for (const part of Object.values(value as object)) deepFreeze(part);
   return Object.freeze(value);
 }

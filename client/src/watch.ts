@@ -65,10 +65,8 @@ export function watch(read: ReadList, handlers: WatchHandlers, signal?: AbortSig
 }
 
 function assertHandlers(handlers: WatchHandlers): void {
-  const { onData, onConfirmed, onError, onExpired } = handlers ?? {};
-  assertFunction('watch: handlers.onData', onData, false);
-  for (const [name, handler] of Object.entries({ onConfirmed, onError, onExpired })) {
-    assertFunction(`watch: handlers.${name}`, handler);
+  for (const name of ['onData', 'onConfirmed', 'onError', 'onExpired'] as const) {
+    assertFunction(`watch: handlers.${name}`, handlers?.[name], name !== 'onData');
   }
 }
 

@@ -21,6 +21,7 @@ import { toPath } from './paths.js';
 const MAX_ACCOUNTS = 1000;
 const SCENES: readonly Scene[] = ['well', 'slow', 'down', 'empty', 'moving', 'gone'];
 type Endpoint = NonNullable<FailOptions['endpoint']>;
+const ENDPOINTS: readonly Endpoint[] = ['accounts', 'account', 'balances'];
 
 interface Order {
   readonly code: ProblemCode;
@@ -153,9 +154,15 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
     },
     fail(code, { endpoint, times = 1, retryAfterMs } = {}) {
       if (PROBLEMS[code]?.status == null) throw new TypeError(`code must be one that an answer can have: ${code}`);
+      if (endpoint !== undefined && !ENDPOINTS.includes(endpoint)) {
+        throw new TypeError(`endpoint must be one of ${ENDPOINTS.join(', ')}: ${endpoint}`);
+      }
       orders.push({ code, endpoint, retryAfterMs, left: times });
     },
-    advance: (ms) => clock.advance(ms),
+    advance(ms) {
+      if (!Number.isFinite(ms) || ms < 0) throw new TypeError(`ms must be a number from 0: ${ms}`);
+      clock.advance(ms);
+    },
     calls,
     reset() {
       clock.reset();

@@ -3,6 +3,11 @@ import { createClient, GatewayProblem, isProblem, type Client, type ClientOption
 
 const URL_ = 'https://accounts.example.com';
 
+async function firstOf<T>(items: AsyncIterable<T>): Promise<T | undefined> {
+  for await (const item of items) return item;
+  return undefined;
+}
+
 describe('an argument that cannot be right is a TypeError that names it:', () => {
   it.each<[string, unknown]>([
     ['baseUrl', undefined],
@@ -20,6 +25,7 @@ describe('an argument that cannot be right is a TypeError that names it:', () =>
     ['clientName', { baseUrl: URL_, clientName: 'app-20261' }],
     ['clientName', { baseUrl: URL_, clientName: 'x'.repeat(41) }],
     ['clientName', { baseUrl: URL_, clientName: 'other' }],
+    ['clientName', { baseUrl: URL_, clientName: null }],
     ['deadlineMs', { baseUrl: URL_, deadlineMs: Infinity }],
     ['deadlineMs', { baseUrl: URL_, deadlineMs: -1 }],
     ['deadlineMs', { baseUrl: URL_, deadlineMs: 0.5 }],
@@ -43,6 +49,9 @@ describe('an argument that cannot be right is a TypeError that names it:', () =>
     ['handlers.onData', 'watch({})', async (client) => client.watch({}, undefined as never)],
     ['query', 'watch([], …)', async (client) => client.watch([] as never, { onData: () => undefined })],
     ['query', 'observe(null)', async (client) => client.observe(null as never)],
+    ['query', 'allAccounts("EUR")', (client) => firstOf(client.allAccounts('EUR' as never))],
+    ['query', 'exportUrl([])', async (client) => client.exportUrl([] as never)],
+    ['listener', 'observe().subscribe(1)', async (client) => client.observe().subscribe(1 as never)],
   ])('%s of %s', async (name, _call, call) => {
     const client = createClient({ baseUrl: URL_, fetch: () => Promise.reject(new Error('asked')) });
     await expect(call(client)).rejects.toThrow(

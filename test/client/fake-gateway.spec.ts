@@ -39,8 +39,12 @@ describe('the scenes', () => {
     expect((await first).snapshot.stale).toBe(false);
   });
 
-  it('the negative case: one that is none is a TypeError', () => {
-    expect(() => fake.set('broken' as 'down')).toThrow(TypeError);
+  it.each<[string, () => void]>([
+    ['scene', () => fake.set('broken' as 'down')],
+    ['endpoint', () => fake.fail('bank-error', { endpoint: 'health' as 'accounts' })],
+    ['ms', () => fake.advance('5' as never)],
+  ])('the negative case: another %s is a TypeError that names it', (name, call) => {
+    expect(call).toThrow(expect.objectContaining({ name: 'TypeError', message: expect.stringContaining(name) }));
   });
 
   it.each(['well', 'down', 'moving'] as const)('each answers within a tick of fake timers: %s', async (scene) => {
