@@ -86,7 +86,7 @@ function repair(): void {
 
 it('the client is a file of the app: npm ci gets it without a gateway', async () => {
   const lock = readFileSync(join(app, 'package-lock.json'), 'utf8');
-  expect(lock).toContain('file:vendor/accounts-gateway-client-');
+  expect(lock).toContain('file:accounts-gateway-client-');
   expect(lock).not.toContain('127.0.0.1');
   const modules = join(app, 'node_modules');
   const before = readFileSync(join(modules, 'accounts-gateway-client/package.json'), 'utf8');

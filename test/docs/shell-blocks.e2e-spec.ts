@@ -22,7 +22,6 @@ const CHECKED: Readonly<Record<string, string>> = {
   install: 'not run: needs root',
   docker: 'not run: needs an engine. .ci/image and .ci/compose run image and compose file',
   kubectl: 'test/deployment/check-manifests.ts (.ci/run) runs what needs no cluster',
-  mkdir: 'needs no check',
   sed: 'needs no check',
   rm: 'needs no check',
   umask: 'needs no check',
