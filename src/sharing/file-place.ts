@@ -24,10 +24,10 @@ export class FilePlace implements Place {
   async look(): Promise<Look> {
     const at = this.clock.now();
     const [header, bytes] = await this.#read(HEADER_BYTES);
-    return { at, nowMs: at.wall, bytes, header };
+    return { at, nowMs: at.wall, bytes, header, leftMs: Infinity };
   }
 
-  async load(_group: Group, bytes: number): Promise<Buffer> {
+  async load(_group: Group, { bytes }: Look): Promise<Buffer> {
     return (await this.#read(bytes))[0];
   }
 

@@ -39,7 +39,7 @@ export class RedisPlace implements Place {
 
   async look(group: Group, withinMs = this.connection.waitMs): Promise<Look> {
     const at = this.clock.now();
-    return this.connection.send(this.#lookCommands(group), withinMs, (replies) => toLook(at, replies));
+    return this.connection.send(this.#lookCommands(group), withinMs, (replies) => this.#toLook(at, withinMs, replies));
   }
 
   /**
@@ -54,12 +54,12 @@ export class RedisPlace implements Place {
       ['GET', key],
     ];
     return this.connection.send([...lock, ...this.#lookCommands(group)], withinMs, ([, holder, ...replies]) => {
-      return { ...toLook(at, replies), locked: String(holder) === this.owner };
+      return { ...this.#toLook(at, withinMs, replies), locked: String(holder) === this.owner };
     });
   }
 
-  async load(group: Group, bytes: number): Promise<Buffer> {
-    const withinMs = this.connection.waitMs + toTransferMs(bytes);
+  async load(group: Group, { bytes, leftMs }: Look): Promise<Buffer> {
+    const withinMs = leftMs + toTransferMs(bytes);
     const command = ['GETRANGE', this.#value(group), '0', String(bytes - 1)];
     return this.connection.send([command], withinMs, ([sealed]) => toBytes(sealed));
   }
@@ -105,6 +105,17 @@ export class RedisPlace implements Place {
     return [['TIME'], ['STRLEN', value], ['GETRANGE', value, '0', String(HEADER_BYTES - 1)]];
   }
 
+  /** A key of another type reads as null. @throws RedisFailure */
+  #toLook(at: Instant, withinMs: number, [time, bytes, header]: readonly unknown[]): Look {
+    return {
+      at,
+      nowMs: readTime(time, at),
+      bytes: bytes === null ? 1 : Number(bytes),
+      header: toBytes(header),
+      leftMs: Math.max(1, withinMs - this.clock.since(at)),
+    };
+  }
+
   #value({ keyId }: Group): string {
     return `${this.keyPrefix}${keyId}:snapshot`;
   }
@@ -112,11 +123,6 @@ export class RedisPlace implements Place {
   #lock({ keyId }: Group): string {
     return `${this.keyPrefix}${keyId}:lock`;
   }
-}
-
-/** A key of another type reads as null. @throws RedisFailure */
-function toLook(at: Instant, [time, bytes, header]: readonly unknown[]): Look {
-  return { at, nowMs: readTime(time, at), bytes: bytes === null ? 1 : Number(bytes), header: toBytes(header) };
 }
 
 const toBytes = (reply: unknown): Buffer => (Buffer.isBuffer(reply) ? reply : Buffer.alloc(0));

@@ -22,11 +22,13 @@ interface Stored {
   readonly loadedMs: number;
   /** Duration of the refresh, ms. */
   readonly durationMs?: number;
+  /** Duration of a look, ms. */
+  readonly lookMs?: number;
 }
 
 /** A source with a Redis whose copy may change between look and load. */
 async function scene(
-  { lookedAtMs, loadedMs, durationMs = 5 }: Stored,
+  { lookedAtMs, loadedMs, durationMs = 5, lookMs = 0 }: Stored,
   settings = { SNAPSHOT_READ_TIMEOUT_MS: 60_000 },
 ) {
   const clock = new FakeClock(NOW_MS);
@@ -46,13 +48,16 @@ async function scene(
     return Number(end) < HEADER_BYTES ? lookedAt.subarray(0, HEADER_BYTES) : loaded;
   };
   const sent: Command[] = [];
+  const waits: number[] = [];
   const damage = () => void loaded.writeUInt8(loaded.readUInt8(200) ^ 1, 200);
   const send = async (
     commands: readonly Command[],
-    _withinMs: number,
+    withinMs: number,
     read = (replies: unknown[]): unknown => replies,
   ) => {
     sent.push(...commands);
+    waits.push(withinMs);
+    if (commands.length > 1) clock.advance(lookMs);
     if (locked && commands[0]?.includes('NX')) clock.advance(1000);
     return read(commands.map(answer));
   };
@@ -84,6 +89,7 @@ async function scene(
       return read;
     },
     sent,
+    waits,
     damage,
     /** Another instance takes the lock. From now on each look takes a second. */
     lock: (by = 'another') => ([locked, holder] = [true, by]),
@@ -112,6 +118,13 @@ describe('a copy', () => {
     const { source, snapshot } = await read();
     expect(source).toBe('shared');
     expect(Math.round(clock.since(snapshot.askedAt))).toBe(5000);
+  });
+
+  it('is loaded within what its look has left of the wait', async () => {
+    const { read, waits } = await scene({ lookedAtMs: NOW_MS - 9000, loadedMs: NOW_MS - 9000, lookMs: 150 });
+    expect((await read()).source).toBe('shared');
+    // and 20 ms for each MB
+    expect(waits.slice(0, 2).map(Math.floor)).toEqual([60_000, 59_850]);
   });
 
   it('is not used if an older one replaced it between look and load', async () => {

@@ -77,7 +77,7 @@ export class RedisSource extends StoredSource {
     const began = clock.now();
     let look = await this.redis.lockAndLook(group, this.connection.waitMs);
     // the wait for the other instance does not count as one for Redis
-    const leftMs = Math.max(1, this.connection.waitMs - clock.since(began));
+    const { leftMs } = look;
     for (;;) {
       const copy = await this.takeFrom(group, look, began, accepts);
       if (copy || look.locked) this.#vainWaits = 0;

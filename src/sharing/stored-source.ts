@@ -28,6 +28,8 @@ export interface Look {
   readonly bytes: number;
   /** The begin of the copy, not authenticated; empty for a value of another kind. */
   readonly header: Buffer;
+  /** Time that the caller may still wait for the place, ms. */
+  readonly leftMs: number;
 }
 
 /** Where the one sealed copy of a group is stored. It logs when it cannot be used. */
@@ -38,7 +40,7 @@ export interface Place {
   /** The reason why it cannot be used; null if it can. */
   readonly failing: string | null;
   look(group: Group): Promise<Look>;
-  load(group: Group, bytes: number): Promise<Buffer>;
+  load(group: Group, look: Look): Promise<Buffer>;
   write(group: Group, sealed: Buffer, asOfMs: number): Promise<void>;
   drop(group: Group): Promise<void>;
 }
@@ -141,7 +143,7 @@ export class StoredSource extends SnapshotSource {
     try {
       if (look.bytes > MAX_STORED_BYTES + OVERHEAD_BYTES) throw new Refused('too-large');
       if (!this.#isAccepted(readHeader(look.header, group), look, began, accepts)) return null;
-      const opened = await open(await this.place.load(group, look.bytes), group);
+      const opened = await open(await this.place.load(group, look), group);
       // the checked header was not authenticated, and the copy may have been replaced
       if (!this.#isAccepted(opened.facts, look, began, accepts)) return null;
       const snapshot = await toSnapshot(opened, toInstant(opened.facts, look));
