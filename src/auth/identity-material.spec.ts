@@ -44,3 +44,11 @@ it('a PFX in the environment is not called a file', async () => {
     remedy: expect.stringMatching(/^Use the \.pfx or \.p12 file as it was exported/),
   });
 });
+
+it('a file with the PFX as base64 that does not exist is named by its variable', async () => {
+  const file = { file: '/nowhere/client.b64', read: () => '' };
+  const settings = { BANK_PFX_BASE64: file, BANK_PFX_PASSCODE: SECRET, BANK_USERNAME: SECRET, BANK_PASSWORD: SECRET };
+  await expect(readIdentityMaterial(settings as Partial<Settings> as Settings, new Date())).rejects.toMatchObject({
+    problem: expect.stringMatching(/^BANK_PFX_BASE64_FILE points to/),
+  });
+});

@@ -47,14 +47,22 @@ function readPemFiles({ BANK_CERT_FILE, BANK_KEY_FILE, BANK_KEY_PASSPHRASE }: Se
   };
 }
 
-function readPfxFile({ BANK_PFX_FILE, BANK_PFX_BASE64, BANK_PFX_PASSCODE }: Settings): Promise<KeysAndCertificates> {
-  // a file may also contain the PFX itself
-  const [variable, file = null] = BANK_PFX_BASE64
-    ? (['BANK_PFX_BASE64', BANK_PFX_BASE64.file] as const)
-    : (['BANK_PFX_FILE', BANK_PFX_FILE] as const);
-  const text = () => Buffer.from(BANK_PFX_BASE64?.read() ?? '');
-  const pfx = named(variable, () => toPfx(file === null ? text() : readSmallFile(file)));
-  return readPfx(pfx, BANK_PFX_PASSCODE.read());
+async function readPfxFile({
+  BANK_PFX_FILE,
+  BANK_PFX_BASE64,
+  BANK_PFX_PASSCODE,
+}: Settings): Promise<KeysAndCertificates> {
+  const passcode = BANK_PFX_PASSCODE.read();
+  if (BANK_PFX_BASE64 && BANK_PFX_BASE64.file === null) {
+    const text = BANK_PFX_BASE64.read();
+    const fromText = named('BANK_PFX_BASE64', () => toPfx(Buffer.from(text)));
+    return readPfx(fromText, passcode);
+  }
+  // either file may have the PFX as it is, or as base64
+  const variable = BANK_PFX_BASE64 ? 'BANK_PFX_BASE64_FILE' : 'BANK_PFX_FILE';
+  const file = BANK_PFX_BASE64?.file ?? BANK_PFX_FILE ?? '';
+  const pfx = named(variable, () => toPfx(readSmallFile(file)));
+  return readPfx(pfx, passcode);
 }
 
 /** The content of the file of a setting. @throws CertificateUnreadable if it cannot be used */

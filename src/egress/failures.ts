@@ -33,16 +33,10 @@ export class CallFailed extends Error {
     super('the call failed', { cause });
   }
 
-  /** The error and its causes; the attempts of a dual-stack connect too. */
+  /** The error and its causes. */
   get causes(): NodeJS.ErrnoException[] {
     const found: Error[] = [];
-    const visit = (error: unknown) => {
-      if (!isNativeError(error) || found.includes(error) || found.length > 20) return;
-      found.push(error);
-      visit(error.cause);
-      if ('errors' in error && Array.isArray(error.errors)) error.errors.forEach(visit);
-    };
-    visit(this.cause);
+    for (let error = this.cause; isNativeError(error) && !found.includes(error); error = error.cause) found.push(error);
     return found;
   }
 

@@ -147,11 +147,8 @@ describe('TLS alerts', () => {
 
   test.each([
     [42, 'certificate-rejected'],
-    [49, 'certificate-rejected'],
-    [51, 'certificate-rejected'],
     [80, 'bank-error'],
     [112, 'bank-untrusted'],
-    [120, 'bank-untrusted'],
   ])('alert %i in the handshake: %s', async (alert, code) => {
     const { port } = await alerting(alert);
     expect(await failureOf(createEgress(good).get(accountsAt(`https://localhost:${port}`)))).toMatchObject({
