@@ -1,7 +1,13 @@
 import type { Account } from '../src/generated/types.gen.js';
 import type { FailOptions, FakeCall, FakeGateway, FakeGatewayOptions, Scene } from '../src/testing.js';
 import { matchesTag, toCacheHeaders } from '../../src/accounts/cache-headers.js';
-import { filtersSchema, listQuerySchema, noQuerySchema, toListFormat } from '../../src/accounts/list-query.js';
+import {
+  chooseListType,
+  filtersSchema,
+  FORMAT_OF_TYPE,
+  listQuerySchema,
+  noQuerySchema,
+} from '../../src/accounts/list-query.js';
 import { readCacheDirectives } from '../../src/cache/freshness.js';
 import type { ServedSnapshot } from '../../src/cache/snapshot-cache.js';
 import { GatewayError, toGatewayError } from '../../src/errors/gateway-error.js';
@@ -188,7 +194,7 @@ function toQuery(endpoint: Endpoint, id: string, search: URLSearchParams, accept
   const input = toInput(search);
   if (endpoint === 'accounts') {
     const query = readInput(input, listQuerySchema);
-    return query[query.format ?? toListFormat(accept)];
+    return query[query.format ?? FORMAT_OF_TYPE[chooseListType(accept)]];
   }
   const filters = readInput(input, endpoint === 'balances' ? filtersSchema : noQuerySchema);
   assertAcceptsJson(accept);

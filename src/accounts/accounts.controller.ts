@@ -6,7 +6,14 @@ import { readQuery } from '../representation/read-query.js';
 import { refTo } from '../representation/schemas.js';
 import { ANSWER_SCHEMAS } from '../list/answer-schemas.js';
 import { CSV_COLUMNS } from '../list/csv.js';
-import { filtersSchema, listQuerySchema, MEDIA_TYPES, noQuerySchema, toListFormat } from './list-query.js';
+import {
+  chooseListType,
+  filtersSchema,
+  FORMAT_OF_TYPE,
+  listQuerySchema,
+  MEDIA_TYPES,
+  noQuerySchema,
+} from './list-query.js';
 import { Responder } from './responder.js';
 
 type Sent = void | Promise<void>;
@@ -38,7 +45,7 @@ export class AccountsController {
     @Res() reply: FastifyReply,
   ): Sent {
     const query = readQuery(request, listQuerySchema);
-    const format = query.format ?? toListFormat(request.headers.accept);
+    const format = query.format ?? FORMAT_OF_TYPE[chooseListType(request.headers.accept)];
     return format === 'json'
       ? this.responder.sendJson(request, reply, query.json)
       : this.responder.sendExport(request, reply, query[format]);

@@ -52,14 +52,14 @@ export const MEDIA_TYPES = {
   ndjson: 'application/x-ndjson',
 } as const satisfies Record<Format, string>;
 
-/** JSON where Accept has no preference. */
-const chooseListType = createStrictTypeChooser([MEDIA_TYPES.json, MEDIA_TYPES.csv, MEDIA_TYPES.ndjson]);
+/** Chooses the type of the list by Accept: JSON where it has no preference. @throws GatewayError not-acceptable */
+export const chooseListType = createStrictTypeChooser([MEDIA_TYPES.json, MEDIA_TYPES.csv, MEDIA_TYPES.ndjson]);
 
-/** The format that an Accept header asks for. @throws GatewayError not-acceptable */
-export function toListFormat(accept: string | undefined): Format {
-  const type = chooseListType(accept);
-  return FORMATS.find((format) => MEDIA_TYPES[format] === type) ?? 'json';
-}
+export const FORMAT_OF_TYPE = {
+  [MEDIA_TYPES.json]: 'json',
+  [MEDIA_TYPES.csv]: 'csv',
+  [MEDIA_TYPES.ndjson]: 'ndjson',
+} as const;
 
 const SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const) as [Sort, ...Sort[]];
 
