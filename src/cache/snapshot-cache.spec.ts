@@ -382,6 +382,13 @@ describe('too many callers', () => {
     expect((await refusalOf(() => here.snapshots.get(ANY))).code).toBe('bank-timeout');
   });
 
+  it('cost the bank nothing if they have left before', async () => {
+    const here = scene();
+    const left = AbortSignal.abort(new Error('left'));
+    await expect(here.snapshots.get(ANY, { signal: left })).rejects.toThrow('left');
+    expect(here.asked).toHaveLength(0);
+  });
+
   it('release the memory of callers who have left while the refresh continues', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;

@@ -151,6 +151,7 @@ export class SnapshotCache {
   async #refreshed(wanted: Freshness, { logFields }: Caller, signal: AbortSignal): Promise<Snapshot> {
     const requestedAt = this.clock.now();
     for (;;) {
+      signal.throwIfAborted();
       const refresh = this.refresher.state().running ?? this.refresher.start(wanted);
       if (logFields) logFields.refreshId = refresh.id;
       refresh.waiting.add(logFields?.span);
@@ -158,7 +159,6 @@ export class SnapshotCache {
       const snapshot = await orAborted(refresh.result, signal);
       const leadMs = this.clock.since(snapshot.askedAt) - this.clock.since(requestedAt);
       if (satisfies(wanted, leadMs, snapshot.durationMs, this.settings)) return snapshot;
-      signal.throwIfAborted();
     }
   }
 
