@@ -21,12 +21,13 @@ export class BankIdentity {
     parts: EgressParts,
     within: (request: () => Promise<AccessToken>) => Promise<AccessToken> = (request) => request(),
   ) {
-    const { settings, clock, logger } = parts;
     const { keyPem, certificatePem, chainPem } = material.certificate;
     const tls = { key: keyPem, cert: [certificatePem, ...chainPem].join('\n'), ca: material.ca };
     this.egress = new Egress(tls, material.proxyCa, parts);
-    const token = { egress: this.egress, authUrl: settings.BANK_AUTH_URL, material, clock, logger };
-    this.tokens = new AccessTokenProvider({ ...parts, request: () => within(() => requestToken(token)) });
+    this.tokens = new AccessTokenProvider({
+      ...parts,
+      request: () => within(() => requestToken(this.egress, material, parts)),
+    });
   }
 
   get certificate(): ClientCertificate {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
+import type { Settings } from '../config/settings.js';
 import type { WireRequest } from '../egress/wire-client.js';
 import { requestToken, toAccessToken } from './request-token.js';
 
@@ -13,22 +14,17 @@ async function ask(body: unknown, { status = 200, headers = {}, tookMs = 0 } = {
   const log = keepLines();
   const requests: WireRequest[] = [];
   const askedAt = clock.now();
-  const token = await requestToken({
-    egress: {
-      get: (request: WireRequest) => {
-        requests.push(request);
-        clock.advance(tookMs);
-        const bytes = Buffer.isBuffer(body)
-          ? body
-          : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-        return Promise.resolve({ status, headers, body: bytes });
-      },
+  const egress = {
+    get: (request: WireRequest) => {
+      requests.push(request);
+      clock.advance(tookMs);
+      const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+      return Promise.resolve({ status, headers, body: bytes });
     },
-    authUrl: 'https://auth.bank.example/m2m',
-    material: { username: 'Jürgen', password: 'p:ä$s' },
-    clock,
-    logger: log.logger,
-  });
+  };
+  const settings = { BANK_AUTH_URL: 'https://auth.bank.example/m2m' } as Settings;
+  const parts = { settings, clock, logger: log.logger };
+  const token = await requestToken(egress, { username: 'Jürgen', password: 'p:ä$s' }, parts);
   return { token, requests, log, askedAt };
 }
 

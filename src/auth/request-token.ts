@@ -1,8 +1,7 @@
-import type { Logger } from 'pino';
 import { z } from 'zod';
-import { later, type Clock, type Instant } from '../time/clock.js';
+import { later, type Instant } from '../time/clock.js';
 import { toAnswerError } from '../egress/answer-error.js';
-import type { Egress } from '../egress/egress.js';
+import type { Egress, EgressParts } from '../egress/egress.js';
 import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import type { IdentityMaterial } from './identity-material.js';
@@ -31,24 +30,20 @@ export interface AccessToken {
   readonly unusableAt: Instant;
 }
 
-interface TokenRequest {
-  readonly egress: Pick<Egress, 'get'>;
-  readonly authUrl: string;
-  readonly material: Pick<IdentityMaterial, 'username' | 'password'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
 /**
  * Requests an access token as one user with one certificate, which must be valid.
  * @throws GatewayError as `Egress.get` and `readTokenAnswer`
  */
-export async function requestToken({ egress, authUrl, material, clock, logger }: TokenRequest): Promise<AccessToken> {
+export async function requestToken(
+  egress: Pick<Egress, 'get'>,
+  { username, password }: Pick<IdentityMaterial, 'username' | 'password'>,
+  { settings, clock, logger }: Pick<EgressParts, 'settings' | 'clock' | 'logger'>,
+): Promise<AccessToken> {
   const requestedAt = clock.now();
-  const basic = Buffer.from(`${material.username}:${material.password}`, 'utf8').toString('base64');
+  const basic = Buffer.from(`${username}:${password}`, 'utf8').toString('base64');
   const answer = await egress.get({
     target: 'token',
-    baseUrl: authUrl,
+    baseUrl: settings.BANK_AUTH_URL,
     path: AUTHORIZE_PATH,
     headers: { 'Content-Type': 'application/json', Authorization: `Basic ${basic}` },
   });

@@ -64,7 +64,7 @@ export async function openTunnel(
     // no TLS server speaks first
     if (answer.statusCode === 200 && head.length === 0) return socket;
     socket.destroy();
-    throw answer.statusCode === 200 ? notTls(url.host, target) : toRefused(url, target, answer);
+    throw answer.statusCode === 200 ? noTlsServerError(url.host, target) : toRefused(url, target, answer);
   } catch (error) {
     request.destroy();
     if (signal.aborted) throw timeoutError(url, target);
@@ -73,7 +73,7 @@ export async function openTunnel(
 }
 
 /** Something else than a tunnel to the bank. */
-export const notTls = (proxy: string, target: string): GatewayError =>
+export const noTlsServerError = (proxy: string, target: string): GatewayError =>
   new GatewayError(
     'proxy-refused',
     `The tunnel of the egress proxy ${proxy} to ${target} does not lead to a TLS server.`,

@@ -2,7 +2,7 @@ import { GatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
 import type { Settings } from '../config/settings.js';
 import { AnswerTooLarge, type CallFailed } from './failures.js';
-import { notTls } from './open-tunnel.js';
+import { noTlsServerError } from './open-tunnel.js';
 import { alertOf, handshakeInWords, isNotTls, isTlsFailure, refusalInWords, untrustedInWords } from './tls-words.js';
 
 /**
@@ -40,7 +40,7 @@ export function toWireError(
     );
   }
   const { address = target, proxy = null, isClassical = false } = connection?.route ?? {};
-  if (tls && proxy !== null && isNotTls(tls)) return notTls(proxy, address);
+  if (tls && proxy !== null && isNotTls(tls)) return noTlsServerError(proxy, address);
   if (tls) {
     const code = alert === '80' || alert === '90' ? 'bank-error' : 'bank-untrusted';
     return fail(code, `No TLS with ${address}: ${handshakeInWords(tls)}.`);

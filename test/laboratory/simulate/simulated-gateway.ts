@@ -116,10 +116,9 @@ export class SimulatedGateway {
     const certificate = { notBefore: new Date(0), notAfter: new Date(toTime(files.certificate ? 1000 : 20, 0)) };
     const material = { certificate, username: '', password: '' } as unknown as IdentityMaterial;
     const egress = { get: (request: WireRequest) => this.#call(request, files) };
-    const token = { egress, authUrl: settings.BANK_AUTH_URL, material, clock, logger };
     const request = (): Promise<AccessToken> =>
       this.#oneTokenRequest(async () => {
-        const acquired = await requestToken(token);
+        const acquired = await requestToken(egress, material, { settings, clock, logger });
         if (this.#candidate?.tokens === tokens)
           [this.#current, this.#candidate, this.refused] = [this.#candidate, null, false];
         return acquired;
