@@ -10,7 +10,7 @@ const CLIENT = join(ROOT, 'client');
 
 /** Builds the typed client into client/dist: compiled, and the fake gateway of `testing`, which holds code of the gateway, bundled. */
 export async function buildClient({ mayLackTypes = false } = {}): Promise<void> {
-  // files of an earlier build are no part of it
+  // without the files of an earlier build
   rmSync(join(CLIENT, 'dist'), { recursive: true, force: true });
   const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', CLIENT];
   const { status } = spawnSync(process.execPath, tsc, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] });

@@ -197,7 +197,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 }
 
-/** Why a new certificate is not in use. A bank that does not know it yet refuses it, and one that is away says nothing. */
+/** Why a new certificate is not in use. A bank that has not registered it rejects it, and one that is away does not respond. */
 function stateOf(
   material: IdentityMaterial | null,
   { code }: GatewayError,

@@ -432,7 +432,7 @@ describe('a refresh that fails', () => {
     expect(requests.every(({ signal }) => signal.aborted)).toBe(true);
   });
 
-  it('has the reason of its signal when it is aborted from outside', async () => {
+  it('fails with the reason of its signal when it is aborted from outside', async () => {
     const end = new AbortController();
     const { read } = begin(({ pageNumber }) => {
       if (pageNumber === 3) end.abort(new GatewayError('stopping', 'bye'));

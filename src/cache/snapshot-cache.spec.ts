@@ -209,7 +209,7 @@ describe('one caller', () => {
 });
 
 describe('one refresh in flight', () => {
-  it('serves or fails all callers on a cold start', async () => {
+  it('on a cold start, gives all waiting callers the same result', async () => {
     const here = scene();
     const ask = () => Array.from({ length: 50 }, () => here.snapshots.get(ANY));
     const failing = ask().map((getting) => refusalOf(() => getting));

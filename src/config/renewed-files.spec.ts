@@ -112,7 +112,7 @@ it('a bad file changes nothing, is reported once for each change, and is read ag
   files.close();
 });
 
-it('what could not be taken is tried again when its error says so, without reading it again', async () => {
+it('retries a value when its error says so, without reading the files again', async () => {
   const { files, did, write, inUse, accept } = await follow();
   await write('late');
   const since = files.waiting?.since;

@@ -16,7 +16,7 @@ interface RenewedFilesOptions<T> {
   isInUse(value: T): boolean;
   /** Puts the value in use. @throws Error if it cannot be: it is tried again after the error's `retryAfterMs`, or a minute. */
   take(value: T, signal: AbortSignal): void | Promise<void>;
-  /** Called when the files are read again and have what is in use. */
+  /** Called when the files were read again and their content is already in use. */
   unchanged?(): void;
   /** Called once for each contents of the files and message. `value` is null if they could not be read. */
   refused(error: Error, value: T | null): void;

@@ -16,7 +16,7 @@ interface ConnectionRoute {
   readonly mayResume: boolean;
 }
 
-/** A connection to the bank on which TLS has begun, and how far it came. Its facts outlive its socket. */
+/** A connection to the bank on which TLS has begun, and its progress. The facts outlive the socket. */
 export class Connection {
   readonly #before: number;
   #version: string | null = null;

@@ -117,7 +117,7 @@ describe('a failure of TLS on our own side', () => {
     }
   });
 
-  it('in a tunnel that does not lead to TLS is of the proxy', () => {
+  it('in a tunnel that does not lead to TLS belongs to the proxy', () => {
     const { code, detail } = failure(waiting('wrong version number'), { connection: TUNNEL });
     expect([code, detail]).toEqual(['proxy-refused', expect.stringContaining('does not lead to a TLS server')]);
   });

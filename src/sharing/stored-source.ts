@@ -61,7 +61,7 @@ export class StoredSource extends SnapshotSource {
   #work: Promise<void> = Promise.resolve();
   /** The reason that was logged last. Cleared when a copy was taken. */
   #reported: Refused['reason'] | null = null;
-  /** When the bank withdrew the grant: no copy from before is taken. */
+  /** When the bank withdrew the grant: no earlier copy is taken. */
   #withdrawnAt: Instant | null = null;
   #lastTakenAt: string | null = null;
   #lastStoredAt: string | null = null;

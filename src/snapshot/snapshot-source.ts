@@ -45,7 +45,7 @@ export interface ReadSnapshot {
   readonly source: 'bank' | 'shared' | 'file';
 }
 
-/** The state of what shares and keeps snapshots. */
+/** The state of the stored copy. */
 export interface SharingStatus {
   /** Null without REDIS_URL. Times are ISO 8601; null for never. */
   readonly redis: {

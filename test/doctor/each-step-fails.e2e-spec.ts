@@ -207,7 +207,7 @@ describe('the doctor names the broken step', () => {
   it.each(CASES)('%s', check);
   (hasOpenssl() ? it : it.skip).each([ALERT])('%s', check);
 
-  it('tries TLS 1.2 once where the certificate may be wanted late, and says what that gave', async () => {
+  it('tries TLS 1.2 once where the bank may ask for the certificate late, and reports the result', async () => {
     const late = await startPretendBank({ server: ASKS_LATE });
     late.onToken = askingLate(issueToken(late));
     const { step, exitCode } = await examineWith(toEnvironment(late));

@@ -119,7 +119,7 @@ describe('odd connections', () => {
     expect(end).not.toBe('open');
   });
 
-  it('noise after a request closes the connection, and is never taken for a part of its response', async () => {
+  it('noise after a request closes the connection, and never becomes part of the response', async () => {
     const { answers, rest, end } = await sendRaw(gateway.port, `${get('/health')}\x01\x02\r\n\r\n`, { enough: 3 });
     expect(answers.length).toBeLessThanOrEqual(2);
     expect([rest.length, end === 'open']).toEqual([0, false]);

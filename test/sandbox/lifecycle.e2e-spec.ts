@@ -58,7 +58,7 @@ describe('starting the sandbox', () => {
     }
   });
 
-  it('--renew writes a new client certificate, which a running sandbox accepts; tokens of the old one are rejected with it', async () => {
+  it('--renew writes a new client certificate, which a running sandbox accepts; it rejects tokens of the old one', async () => {
     const bank = await start({ SANDBOX_AUTH_PORT: 0 });
     const names = ['ca.pem', 'client.pfx', 'passcode', 'username', 'password'];
     const before = names.map((name) => read(bank.directory, name));

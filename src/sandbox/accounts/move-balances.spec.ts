@@ -6,7 +6,7 @@ const amountAt = (amount: string, second: number): string =>
   /\[\{"intraDayAmount":([^,]+)/.exec(moveBalances(json(amount), 1, 0, second))?.[1] ?? '';
 
 describe('moveBalances', () => {
-  it('returns the same balances within a second, and others later', () => {
+  it('returns the same balances within a second, and different ones later', () => {
     expect(amountAt('10.00', 5)).toBe(amountAt('10.00', 5));
     expect(new Set([0, 1, 2, 3, 4].map((second) => amountAt('10.00', second))).size).toBeGreaterThan(3);
     expect(amountAt('10.00', 0)).toBe('10.00');

@@ -43,7 +43,7 @@ export async function steady(url, { everyMs, signal, headers, agent }) {
   const startedAt = performance.now();
   for (let index = 0; !signal.aborted; index++) {
     const due = startedAt + index * everyMs;
-    // a caller who is late still lets the answers in
+    // a late caller still receives answers
     await delay(Math.max(0, due - performance.now()));
     pending.push(get(url, headers, { agent }).then(({ status }) => ({ ms: performance.now() - due, status })));
   }

@@ -175,7 +175,7 @@ export function createSink(cwd, name) {
 
 const toFileName = (name) => name.replaceAll(/\W+/g, '-');
 
-/** Ends every program that is left, by its pid, and removes what was written. */
+/** Ends all remaining programs, by pid, and removes their files. */
 export async function cleanUp() {
   leaving = true;
   await Promise.all([...running].map((program) => program.stop()));

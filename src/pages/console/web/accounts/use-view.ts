@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { readView, toSearch, type View } from './view.js';
 
-/** Changes some of the view; `replace` where the way back should not lead through it. */
+/** Changes parts of the view; `replace` adds no entry to the history. */
 export type Navigate = (change: Partial<View>, options?: { readonly replace?: boolean }) => void;
 
 /** The view in the address bar, and how to change it. Any change of what is listed begins at its first page. */

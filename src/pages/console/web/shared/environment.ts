@@ -1,6 +1,6 @@
 import type { Health } from './health.js';
 
-/** Name and look of the environment: production must not look like anything else. */
+/** Name and appearance of the environment: production must not look like any other. */
 export interface Environment {
   readonly name: string;
   readonly kind: 'sandbox' | 'production' | 'other';

@@ -34,7 +34,7 @@ export async function askHealth(wantsRecent = false, before: Live | null = null)
   }
 }
 
-/** Polls while the page can be seen, more often when something is wrong; the function asks now. */
+/** Polls while the page is visible, more often when something is wrong. The returned function polls now. */
 export function useHealth(first: Live, wantsRecent = false): readonly [Live, () => void] {
   const [live, setLive] = useState(first);
   const latest = useRef(first);

@@ -6,7 +6,7 @@ import type { Incident } from './incident.js';
 /** The cause in words: what happens, and what that means. */
 export interface CauseText {
   readonly what: string;
-  /** The status that the bank answers; shown in bold. */
+  /** The status of the bank's response, shown in bold. */
   readonly answer: string;
   readonly since: string;
   readonly meaning: string;

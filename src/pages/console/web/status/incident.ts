@@ -79,7 +79,7 @@ export function toIncident(health: Health, now: number, problems: readonly Probl
   };
 }
 
-/** The incident of a gateway that gives this page no answer. */
+/** The incident while the gateway does not respond to this page. */
 export function toGoneIncident(problem: GatewayProblem, since: string, problems: readonly ProblemEntry[]): Incident {
   const known = problems.find(({ code }) => code === problem.code);
   const isAway = problem.status === 0;
