@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
-import { TooLateToSend } from '../egress/failures.js';
+import { TooLateToSend } from '../egress/egress.js';
 import type { Settings } from '../config/settings.js';
 import type { WireRequest } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';

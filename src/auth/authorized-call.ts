@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { orAborted } from '../time/deadline.js';
-import { TooLateToSend } from '../egress/failures.js';
+import { TooLateToSend } from '../egress/egress.js';
 import type { WireAnswer, WireRequest } from '../egress/wire-client.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import { Clock } from '../time/clock.js';

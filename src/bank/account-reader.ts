@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { AuthorizedCall, NoToken } from '../auth/authorized-call.js';
 import { Settings } from '../config/settings.js';
 import { toAnswerError } from '../egress/answer-error.js';
-import { ConnectTimedOut } from '../egress/failures.js';
+import { ConnectTimedOut } from '../egress/connection.js';
 import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { Log } from '../telemetry/log.js';

@@ -5,9 +5,8 @@ import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { callbackify } from 'node:util';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import type { Settings } from '../config/settings.js';
-import { Connection } from './connection.js';
+import { Connection, ConnectTimedOut } from './connection.js';
 import { openTcp, toHost } from './dial.js';
-import { ConnectTimedOut } from './failures.js';
 import { openTunnel, type Proxy } from './open-tunnel.js';
 
 /**

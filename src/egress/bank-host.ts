@@ -1,6 +1,6 @@
 import type { Agent } from 'node:http';
 import type { Logger } from 'pino';
-import { CallFailed } from './failures.js';
+import { CallFailed } from './connection.js';
 
 /** Connections that may close in a row before a call fails, beside those that an earlier success left. */
 const MAX_CLOSED = 2;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
-import { ConnectTimedOut } from './failures.js';
+import { ConnectTimedOut } from './connection.js';
 
 /** The host of a URL, as sockets take it: an IPv6 address without its brackets, a name without its final dot. */
 export const toHost = ({ hostname }: Pick<URL, 'hostname'>): string => hostname.replace(/^\[|\]$|\.$/g, '');

@@ -13,7 +13,7 @@ import type { Settings } from '../config/settings.js';
 import { createAgent, type ClientTls } from './agents.js';
 import { toAnswerError } from './answer-error.js';
 import { BankHost } from './bank-host.js';
-import { CallFailed, TooLateToSend } from './failures.js';
+import { CallFailed } from './connection.js';
 import { parseHttpDate } from './http-date.js';
 import { goesDirect } from './route.js';
 import { getOverWire, NAMES, type WireAnswer, type WireOptions, type WireRequest } from './wire-client.js';
@@ -45,6 +45,9 @@ interface Call {
 
 /** Reason for a failed call: a problem code, a caller who left, or an expired token. */
 type CallFailure = ProblemCode | 'given-up' | 'not-sent';
+
+/** A request was not sent, because its `sendBefore` had passed. */
+export class TooLateToSend extends Error {}
 
 /**
  * All calls to the bank: GET over mutual TLS to the configured hosts, directly or through the egress proxy. Whole-call and

@@ -6,7 +6,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { dialOptions, tcpInWords, toHost } from './dial.js';
-import { ConnectTimedOut } from './failures.js';
+import { ConnectTimedOut } from './connection.js';
 import { alertOf, handshakeInWords, isTlsFailure, untrustedInWords } from './tls-words.js';
 
 /** Maximum size of a proxy's response to CONNECT. */

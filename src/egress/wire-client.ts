@@ -8,8 +8,7 @@ import axios from 'axios';
 import type { CallOptions } from './agents.js';
 import type { Instant } from '../time/clock.js';
 import { GatewayError } from '../errors/gateway-error.js';
-import { connectionOf } from './connection.js';
-import { AnswerTooLarge, CallFailed } from './failures.js';
+import { CallFailed, connectionOf } from './connection.js';
 import { USER_AGENT } from './open-tunnel.js';
 
 /** Responses of status 1xx before the answer, such as early hints. Each takes time on the serving thread. */
@@ -46,6 +45,9 @@ export interface WireAnswer {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
+
+/** The response has, or declares, more bytes than BANK_MAX_RESPONSE_BYTES. */
+export class AnswerTooLarge extends Error {}
 
 /** A 408 on a kept connection was sent before our request, and means that the bank closes the connection. */
 const unasked = () => Object.assign(new Error('408 on a kept connection'), { code: 'ECONNRESET' });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../errors/gateway-error.js';
-import type { Connection } from './connection.js';
-import { CallFailed } from './failures.js';
+import { CallFailed, type Connection } from './connection.js';
 import { toWireError } from './wire-failure.js';
 
 const SETTINGS = { BANK_REQUEST_TIMEOUT_MS: 10_000, BANK_MAX_RESPONSE_BYTES: 1000 };

@@ -1,7 +1,8 @@
 import { GatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
 import type { Settings } from '../config/settings.js';
-import { AnswerTooLarge, type CallFailed } from './failures.js';
+import type { CallFailed } from './connection.js';
+import { AnswerTooLarge } from './wire-client.js';
 import { noTlsServerError } from './open-tunnel.js';
 import { alertOf, handshakeInWords, isNotTls, isTlsFailure, refusalInWords, untrustedInWords } from './tls-words.js';
 

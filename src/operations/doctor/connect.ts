@@ -3,9 +3,8 @@ import type { Agent } from 'node:http';
 import { request as openRequest } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { toDistinguishedName } from '../../config/certificate-files.js';
-import { connectionOf } from '../../egress/connection.js';
+import { CallFailed, connectionOf } from '../../egress/connection.js';
 import { toHost } from '../../egress/dial.js';
-import { CallFailed } from '../../egress/failures.js';
 import type { Egress } from '../../egress/egress.js';
 import { toGatewayError, type GatewayError } from '../../errors/gateway-error.js';
 
