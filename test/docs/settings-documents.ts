@@ -33,8 +33,8 @@ function toPage(page: string): string {
     const lines = namesOf(group).map((name) => {
       const { secret, default: text, required, unset, meaning } = describeSetting(name);
       const names = secret ? `\`${name}\`, \`_FILE\`` : `\`${name}\``;
-      const without = text === undefined ? (unset ?? (required ? 'required' : 'none')) : `\`${text}\``;
-      return `- ${names} (${without}): ${meaning}\n`;
+      const without = text === undefined ? (unset ?? (required ? 'required' : '')) : `\`${text}\``;
+      return `- ${names}${without && ` (${without})`}: ${meaning}\n`;
     });
     return `### ${group}\n\n${lines.join('')}`;
   });
