@@ -47,6 +47,12 @@ describe('an argument that cannot be right is a TypeError that names it:', () =>
     ['deadlineMs', 'listAccounts({}, { deadlineMs: NaN })', (client) => client.listAccounts({}, { deadlineMs: NaN })],
     ['onRetry', 'getBalances({}, { onRetry: 1 })', (client) => client.getBalances({}, { onRetry: 1 } as never)],
     ['handlers.onData', 'watch({})', async (client) => client.watch({}, undefined as never)],
+    ['handlers.onData', 'watch({}, {})', async (client) => client.watch({}, {} as never)],
+    [
+      'handlers.onExpired',
+      'watch({}, { onExpired: true })',
+      async (client) => client.watch({}, { onData: () => undefined, onExpired: true as never }),
+    ],
     ['query', 'watch([], …)', async (client) => client.watch([] as never, { onData: () => undefined })],
     ['query', 'observe(null)', async (client) => client.observe(null as never)],
     ['query', 'allAccounts("EUR")', (client) => firstOf(client.allAccounts('EUR' as never))],

@@ -132,16 +132,6 @@ describe('a call that the gateway rejects', () => {
     expect(gateway.events('request').map(({ requestId }) => requestId)).toEqual([problem.requestId]);
     const refused = await problemOf(client.listAccounts({ pageSize: 5000 }));
     expect(refused).toMatchObject({ code: 'invalid-request', status: 400, errors: [{ name: 'pageSize' }] });
-    expect(JSON.parse(JSON.stringify(refused))).toEqual({
-      name: 'GatewayProblem',
-      message: refused.message,
-      code: 'invalid-request',
-      owner: 'caller',
-      status: 400,
-      retryAfterMs: null,
-      requestId: refused.requestId,
-      errors: refused.errors,
-    });
   });
 });
 
