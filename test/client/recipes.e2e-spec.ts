@@ -1,5 +1,5 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request as requestPlain, type IncomingMessage, type ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -51,6 +51,7 @@ beforeAll(async () => {
   app = temporaryDirectory();
   await serve();
   await install();
+  linkPackages();
   await gateway.close();
 });
 beforeEach(() => serve());
@@ -78,6 +79,15 @@ async function install(): Promise<void> {
   await run(replace(commands, GATEWAY, gateway.url));
 }
 
+/** The packages of the recipes, from this checkout. */
+function linkPackages(): void {
+  for (const name of PACKAGES) {
+    const link = join(app, 'node_modules', name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules', name), link);
+  }
+}
+
 /** The bank is back, and the wait after its errors is over. */
 function repair(): void {
   bank.control.reset();
@@ -94,14 +104,15 @@ it('the client is a file of the app: npm ci gets it without a gateway', async ()
   await gateway.close();
   await run('npm ci --offline');
   expect(readFileSync(join(modules, 'accounts-gateway-client/package.json'), 'utf8')).toBe(before);
+  linkPackages();
 });
 
 /** The Node that npm itself runs on, which may be older than the one of the lock file: Node 20 in .ci/bare. */
 const NODE = process.env['npm_node_execpath'] ?? process.execPath;
 
-/** Starts a program in a separate directory with the modules of the app, and waits until this port accepts. */
+/** Starts a program in a separate folder of the app, and waits until this port accepts. */
 async function startInApp(files: Record<string, string>, command: string[], on: number, env = {}): Promise<void> {
-  const directory = createApp(files);
+  const directory = createFolder(files);
   const [node = '', ...args] = command;
   const child = spawn(node, args, {
     cwd: directory,
@@ -116,14 +127,9 @@ async function startInApp(files: Record<string, string>, command: string[], on: 
   await until(() => accepts(on));
 }
 
-/** A directory with these files, the client and the packages of the recipes. */
-function createApp(files: Record<string, string>): string {
-  const directory = temporaryDirectory();
-  cpSync(join(app, 'node_modules'), join(directory, 'node_modules'), { recursive: true });
-  for (const name of PACKAGES) {
-    mkdirSync(dirname(join(directory, 'node_modules', name)), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules', name), join(directory, 'node_modules', name));
-  }
+/** A folder of the app with these files, which finds the client and the packages of the recipes above it. */
+function createFolder(files: Record<string, string>): string {
+  const directory = mkdtempSync(join(app, 'folder-'));
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
   for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
   return directory;
@@ -159,7 +165,7 @@ it.each([
 ])(
   '%s compiles the recipes as printed, and finds a wrong type; modules as of bundlers and of Node',
   (_name, compiler) => {
-    const directory = createApp({
+    const directory = createFolder({
       ...recipeFiles(),
       'types.ts': TYPES,
       'tsconfig.node.json': JSON.stringify({ compilerOptions: NODE_OPTIONS, files: ['types.ts'] }),
@@ -204,7 +210,7 @@ it('a server of an app has each total with its age, and none after its end; then
 
 it('the tests of an app pass as printed', () => {
   const [render = '', tests = ''] = codeUnder('Test your app');
-  const directory = createApp({ 'render.js': render, 'accounts.test.js': tests });
+  const directory = createFolder({ 'render.js': render, 'accounts.test.js': tests });
   const { stdout } = spawnSync(NODE, ['--test', '--test-reporter', 'tap'], {
     cwd: directory,
     encoding: 'utf8',
@@ -250,7 +256,7 @@ suite('the pages of the recipes', () => {
   afterAll(() => browser.close());
 
   async function startVite(): Promise<string> {
-    const vite = [process.execPath, 'node_modules/vite/bin/vite.js'];
+    const vite = [process.execPath, join(ROOT, 'node_modules/vite/bin/vite.js')];
     const args = ['--host', '127.0.0.1', '--port', String(vitePort), '--strictPort', '--logLevel', 'silent'];
     await startInApp(recipeFiles(), [...vite, ...args], vitePort);
     return `http://127.0.0.1:${vitePort}`;
