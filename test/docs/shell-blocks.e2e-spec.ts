@@ -85,7 +85,7 @@ describe('the shell blocks of the documents', () => {
   /** Complaints of systemd about the unit, under a name. Empty if it is well formed. */
   const complaintsAbout = (unit: string, name: string) => {
     const file = join(temporaryDirectory(), name);
-    writeFileSync(file, unit.replace('/usr/bin/node', process.execPath));
+    writeFileSync(file, unit.replace(/(?<=^ExecStart=)\S+/m, process.execPath));
     const { stderr } = spawnSync(pathOf('systemd-analyze'), ['verify', '--man=no', file], { encoding: 'utf8' });
     return stderr;
   };
