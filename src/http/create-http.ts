@@ -79,7 +79,7 @@ export async function createHttp({
   });
   // every request passes these before any hook, middleware or guard that is added to the app
   log.addTo(fastify);
-  fastify.addHook('onRequest', enter);
+  fastify.addHook('onRequest', (request, reply, next) => log.begin(request, reply, () => enter(request, reply, next)));
   if (certificate) sendInPieces(fastify);
   return { fastify, underWay, certificate };
 

@@ -20,7 +20,7 @@ const MAX_BODY_BYTES = 1024;
 const NO_BODIES = 'This API takes no bodies.';
 const CLOSE: GatewayErrorOptions = { headers: { connection: 'close' } };
 /** A name, perhaps with a final dot, or an IP literal, and a port, which may be empty (RFC 3986 §3.2.3). */
-const HOST = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(?::(?<port>\d{0,5}))?$/;
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(?::(\d{0,5}))?$/;
 
 /**
  * Decides who may call (docs/api.md#who-may-call): proper HTTP with one of our names as Host, from an allowed address,
@@ -29,7 +29,22 @@ const HOST = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(?::(?<port>\d{0,5}))?$/
 export function createGuard(settings: GuardSettings): (request: IncomingMessage, route: string | undefined) => void {
   const isListedOrigin = createOriginCheck(settings.CORS_ORIGINS);
   const isAllowedHost = createHostCheck(settings.ALLOWED_HOSTS);
-  const isAllowedClient = createClientCheck(settings.ALLOWED_CLIENTS);
+  const allowedClients = toNetworks(settings.ALLOWED_CLIENTS);
+  /** The Host header that a connection last passed with: its requests have the same one, and its addresses do not change. */
+  const passed = new WeakMap<Socket, string>();
+
+  /** @throws GatewayError host-not-allowed, client-not-allowed */
+  function assertMayConnect(host: string, socket: Socket): void {
+    if (!isAllowedHost(host, socket.localAddress)) {
+      throw new GatewayError(
+        'host-not-allowed',
+        'The Host header is neither one of ALLOWED_HOSTS nor the address of this connection.',
+      );
+    }
+    if (!isWithin(allowedClients, socket.remoteAddress ?? '')) {
+      throw new GatewayError('client-not-allowed', 'The address of this connection is not in ALLOWED_CLIENTS.');
+    }
+  }
 
   /** @throws GatewayError malformed-request, request-too-large, host-not-allowed, client-not-allowed */
   return (request, route) => {
@@ -37,14 +52,9 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage,
     const { headers, socket } = request;
     if (isProbe(route)) return;
     if (!headers.host) throw malformed('The request has no Host header.');
-    if (!isAllowedHost(headers.host, socket.localAddress)) {
-      throw new GatewayError(
-        'host-not-allowed',
-        'The Host header is neither one of ALLOWED_HOSTS nor the address of this connection.',
-      );
-    }
-    if (!isAllowedClient(socket)) {
-      throw new GatewayError('client-not-allowed', 'The address of this connection is not in ALLOWED_CLIENTS.');
+    if (passed.get(socket) !== headers.host) {
+      assertMayConnect(headers.host, socket);
+      passed.set(socket, headers.host);
     }
     // a path without a route counts as one of the API
     if ((route === undefined || isApi(route)) && isForeignPage(headers) && !isListedOrigin(headers.origin)) {
@@ -77,11 +87,10 @@ function assertForm({ httpVersionMajor, method, url = '', rawHeaders, headers }:
  * with every call by a script of another origin. A navigation by the user does not count, such as a link to a CSV: the other site
  * cannot read the response.
  */
-function isForeignPage({ host, origin, ...headers }: IncomingHttpHeaders): boolean {
+function isForeignPage(headers: IncomingHttpHeaders): boolean {
+  const { host, origin, 'sec-fetch-site': site } = headers;
   // sent twice, it is a list
-  const isCrossSite = String(headers['sec-fetch-site'] ?? '')
-    .toLowerCase()
-    .includes('cross-site');
+  const isCrossSite = site !== undefined && String(site).toLowerCase().includes('cross-site');
   if (!isCrossSite && (!origin || isOwnOrigin(origin, host))) return false;
   return headers['sec-fetch-mode'] !== 'navigate' || headers['sec-fetch-dest'] !== 'document';
 }
@@ -101,18 +110,6 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** Creates a check for the caller's address on a connection; each connection is checked once. */
-function createClientCheck(entries: readonly string[]): (socket: Socket) => boolean {
-  const networks = toNetworks(entries);
-  const allowed = new WeakSet<Socket>();
-  return (socket) => {
-    if (allowed.has(socket)) return true;
-    if (!isWithin(networks, socket.remoteAddress ?? '')) return false;
-    allowed.add(socket);
-    return true;
-  };
-}
-
 /**
  * Creates a check for a Host header: one of the allowed names, or the IP address that accepted the connection, with or without
  * a port. The address is safe: load balancers and kubelets send it, and a page that uses DNS rebinding cannot.
@@ -128,7 +125,7 @@ function createHostCheck(allowedHosts: readonly string[]): (host: string, localA
 
 /** The name in a Host header, in lower case; null for a malformed header. */
 function toName(host: string): string | null {
-  const { name = null, port } = HOST.exec(host.toLowerCase())?.groups ?? {};
+  const [, name = null, port] = HOST.exec(host.toLowerCase()) ?? [];
   const number = Number(port || 80);
   return number >= 1 && number <= 65_535 ? name : null;
 }

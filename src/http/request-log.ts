@@ -21,10 +21,9 @@ export class RequestLog {
     private readonly underWay: UnderWay,
   ) {}
 
-  /** Adds the first hooks. They also refuse a body while too many bytes are under way. */
+  /** Adds the hook that counts the bytes of bodies, and refuses one while too many are under way. */
   addTo(fastify: FastifyInstance): void {
     fastify.decorateRequest('logFields');
-    fastify.addHook('onRequest', (request, reply, next) => this.begin(request, reply, next));
     fastify.addHook('onSend', (request, reply, payload, done) => {
       if (this.underWay.isStopping) reply.header('connection', 'close');
       const bytes = Buffer.isBuffer(payload) ? payload.length : 0;
@@ -47,7 +46,7 @@ export class RequestLog {
     if (socket.destroyed) return;
     const startedAt = performance.now();
     request.logFields = { startedAt, bytes: 0, span: startRequestSpan(request.headers['traceparent']) };
-    reply.raw.once('close', () => this.#ended(request, reply));
+    reply.raw.on('close', () => this.#ended(request, reply));
     if (this.underWay.begin(socket)) next();
     else socket.destroy();
   }

@@ -37,6 +37,8 @@ describe('the encoding for Accept-Encoding', () => {
     ['gzip, deflate, br, zstd', 'br'],
     ['gzip, br;q=0.5', 'gzip'],
     ['gzip', 'gzip'],
+    [' GZIP ,Br', 'br'],
+    ['gzip deflate', 'identity'],
     ['*', 'br'],
     ['br;q=0, *;q=0.1', 'gzip'],
     ['identity, gzip;q=0.5', 'identity'],

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { hasManyDigits } from '../../errors/many-digits.js';
 import type { RequestEnded } from '../../telemetry/activity.js';
-import { Clock } from '../../time/clock.js';
+import { Clock, type Instant } from '../../time/clock.js';
 import { CallTally, type RecentCall } from './call-tally.js';
 import type { RecentClient } from './recent-schema.js';
 
@@ -42,11 +42,12 @@ export class Callers {
 
   /** Counts a request. `call`: what it got, for a call of an app. */
   record(request: Request, call: RecentCall | null): void {
-    const caller = this.#find(request);
+    const now = this.clock.now();
+    const caller = this.#find(request, now);
     caller.requests += 1;
     if (!call) return;
-    caller.lastAt = this.clock.now().wall;
-    this.#tallyOf(caller).record(call);
+    caller.lastAt = now.wall;
+    tallyOf(caller, toSecond(now)).record(call);
   }
 
   /** Requests by name. */
@@ -58,7 +59,7 @@ export class Callers {
   /** The callers of the last hour, the busiest of the last minute first. */
   get clients(): RecentClient[] {
     this.#forgetOld();
-    const since = this.#second - SECONDS;
+    const since = toSecond(this.clock.now()) - SECONDS;
     const clients: RecentClient[] = [];
     for (const [name, { seconds, lastAt: at }] of this.#byName) {
       if (at === null) continue;
@@ -71,26 +72,11 @@ export class Callers {
     return clients.toSorted((a, b) => b.callsPerMinute - a.callsPerMinute || a.name.localeCompare(b.name));
   }
 
-  get #second(): number {
-    return Math.floor(this.clock.now().monotonic / 1000);
-  }
-
-  /** The tally of this second. */
-  #tallyOf({ seconds }: Caller): CallTally {
-    const second = this.#second;
-    const last = seconds.at(-1);
-    if (last?.second === second) return last.calls;
-    const calls = new CallTally();
-    seconds.push({ second, calls });
-    if (seconds.length > SECONDS) seconds.shift();
-    return calls;
-  }
-
-  #find({ clientName: name = WITHOUT_NAME, isCall = false, problem }: Request): Caller {
+  #find({ clientName: name = WITHOUT_NAME, isCall = false, problem }: Request, now: Instant): Caller {
     const isAllowed = isCall && !(problem && REJECTED.has(problem.code));
     const known = this.#byName.get(name);
     if (known) {
-      if (isAllowed) known.lastSeen = this.clock.now().monotonic;
+      if (isAllowed) known.lastSeen = now.monotonic;
       return known;
     }
     const isNew = isAllowed && NAME.test(name) && !hasManyDigits(name);
@@ -115,4 +101,16 @@ export class Callers {
       else this.#byName.delete(name);
     }
   }
+}
+
+const toSecond = ({ monotonic }: Instant): number => Math.floor(monotonic / 1000);
+
+/** The tally of a second, the newest of the caller. */
+function tallyOf({ seconds }: Caller, second: number): CallTally {
+  const last = seconds.at(-1);
+  if (last?.second === second) return last.calls;
+  const calls = new CallTally();
+  seconds.push({ second, calls });
+  if (seconds.length > SECONDS) seconds.shift();
+  return calls;
 }

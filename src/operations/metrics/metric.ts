@@ -31,49 +31,77 @@ const escape = (value: string): string => value.replace(/[\\"]/g, '\\$&').replac
 /** The values of labels, in the order of their names. They are ours: nothing that a caller sends. */
 type LabelValues = readonly (string | number)[];
 
-/** The key of a series. The library builds a text from the labels at each observation; here a series is only looked up. */
-const toKey = (labels: LabelValues): string => labels.join('\n');
+interface Node<T> {
+  readonly next: Map<string | number, Node<T>>;
+  data?: T;
+}
 
-function readKey(names: readonly string[], key: string): Sample['labels'] {
-  const values = key.split('\n');
-  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']));
+/** The series of a metric, each found by one label after the other: an observation builds no text. */
+class Series<T> {
+  readonly all: { readonly labels: Sample['labels']; readonly data: T }[] = [];
+  readonly #root: Node<T> = { next: new Map() };
+
+  constructor(
+    private readonly labelNames: readonly string[],
+    private readonly create: () => T,
+  ) {}
+
+  find(values: LabelValues): T {
+    let node = this.#root;
+    for (const value of values) {
+      let next = node.next.get(value);
+      if (!next) node.next.set(value, (next = { next: new Map() }));
+      node = next;
+    }
+    return (node.data ??= this.#add(values));
+  }
+
+  #add(values: LabelValues): T {
+    const labels = Object.fromEntries(this.labelNames.map((name, index) => [name, values[index] ?? '']));
+    const data = this.create();
+    this.all.push({ labels, data });
+    return data;
+  }
 }
 
 export class Counter {
-  readonly #counts = new Map<string, number>();
+  readonly #series: Series<{ count: number }>;
 
   constructor(
     private readonly name: string,
     private readonly help: string,
-    private readonly labelNames: readonly string[],
-  ) {}
+    labelNames: readonly string[],
+  ) {
+    this.#series = new Series(labelNames, () => ({ count: 0 }));
+  }
 
   add(labels: LabelValues, count = 1): void {
-    const key = toKey(labels);
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + count);
+    this.#series.find(labels).count += count;
   }
 
   toText(): string {
-    const samples = [...this.#counts].map(([key, value]) => ({ labels: readKey(this.labelNames, key), value }));
+    const samples = this.#series.all.map(({ labels, data }) => ({ labels, value: data.count }));
     return toText(this.name, 'counter', this.help, samples);
   }
 }
 
 /** A histogram of durations, seconds. */
 export class Histogram {
-  readonly #series = new Map<string, { readonly counts: number[]; sum: number }>();
+  /** `counts` has the observations of each bucket alone; the last one those beyond all. */
+  readonly #series: Series<{ readonly counts: number[]; sum: number }>;
 
   constructor(
     private readonly name: string,
     private readonly help: string,
-    private readonly labelNames: readonly string[],
+    labelNames: readonly string[],
     private readonly buckets: readonly number[],
   ) {
-    if (labelNames.length === 0) this.#find([]);
+    this.#series = new Series(labelNames, () => ({ counts: Array<number>(buckets.length + 1).fill(0), sum: 0 }));
+    if (labelNames.length === 0) this.#series.find([]);
   }
 
   observe(labels: LabelValues, seconds: number): void {
-    const series = this.#find(labels);
+    const series = this.#series.find(labels);
     const bucket = this.buckets.findIndex((bound) => seconds <= bound);
     const index = bucket < 0 ? this.buckets.length : bucket;
     series.counts[index] = (series.counts[index] ?? 0) + 1;
@@ -81,25 +109,14 @@ export class Histogram {
   }
 
   toText(): string {
-    const samples = [...this.#series].flatMap(([key, { counts, sum }]) => {
-      const labels = readKey(this.labelNames, key);
+    const samples = this.#series.all.flatMap(({ labels, data }) => {
       let total = 0;
-      const buckets = counts.map((count, index) => {
+      const buckets = data.counts.map((count, index) => {
         total += count;
         return { suffix: '_bucket', labels: { ...labels, le: this.buckets[index] ?? '+Inf' }, value: total };
       });
-      return [...buckets, { suffix: '_sum', labels, value: sum }, { suffix: '_count', labels, value: total }];
+      return [...buckets, { suffix: '_sum', labels, value: data.sum }, { suffix: '_count', labels, value: total }];
     });
     return toText(this.name, 'histogram', this.help, samples);
-  }
-
-  /** `counts` has the observations of each bucket alone; the last one those beyond all. */
-  #find(labels: LabelValues) {
-    const key = toKey(labels);
-    const known = this.#series.get(key);
-    if (known) return known;
-    const created = { counts: Array<number>(this.buckets.length + 1).fill(0), sum: 0 };
-    this.#series.set(key, created);
-    return created;
   }
 }
