@@ -41,7 +41,10 @@ interface MadeParts {
   readonly describeApi: DescribeApi;
 }
 
-/** The map: a request travels http → accounts → snapshot → sharing → list → bank → auth → egress → the bank. */
+/**
+ * The map. A call: http → accounts → cache, and list for the answer. A refresh: cache → sharing → snapshot → bank → auth →
+ * egress → the bank, and list for what it sends.
+ */
 @Module({})
 export class AppModule {
   constructor(
@@ -89,7 +92,7 @@ export class AppModule {
     };
   }
 
-  /** Starts the first refresh in the background; the app is not ready until it has succeeded. */
+  /** Starts the first refresh in the background. */
   readAtStart(): void {
     // what goes wrong is logged there
     this.snapshots.probe()?.catch(() => undefined);
@@ -100,7 +103,7 @@ export class AppModule {
    * Resolves when new certificates are in use or were refused.
    */
   async reload(): Promise<void> {
-    this.snapshots.reload();
+    this.snapshots.resetBackOff();
     this.identities.current.egress.forget();
     await Promise.all([this.identities.reload(), this.listenerCertificate?.reload()]);
   }

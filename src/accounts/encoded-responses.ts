@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
-import { expiresAt } from '../cache/cached-snapshot.js';
+import { expiresAt } from '../cache/freshness.js';
 import type { ServedSnapshot } from '../cache/snapshot-cache.js';
 import { Settings } from '../config/settings.js';
 import type { SnapshotFacts } from '../list/answer-schemas.js';

@@ -7,8 +7,8 @@ import { AuthorizedCall } from './authorized-call.js';
 import { IdentityHolder } from './identity-holder.js';
 
 /**
- * Holds the client certificate and the access token. Other folders call the bank through AuthorizedCall, and read the state
- * of certificate, token and bank from IdentityHolder; none of them handles a token or a key.
+ * Holds the client certificate and the access token. Other modules call the bank through AuthorizedCall, and read the state
+ * of certificate and token from IdentityHolder. The doctor makes its own identity.
  */
 @Module({
   providers: [

@@ -22,10 +22,7 @@ interface AuthorizedRequest extends Pick<WireRequest, 'expected'> {
   readonly signal: AbortSignal;
 }
 
-/**
- * GET with our certificate and token. A 401 is healed once with another token (docs/bank.md#token-rules); nothing else
- * handles tokens.
- */
+/** GET with our certificate and token. A 401 is healed once, by another token (docs/bank.md#token-rules). */
 @Injectable()
 export class AuthorizedCall {
   constructor(

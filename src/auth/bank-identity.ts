@@ -1,5 +1,5 @@
 import { Egress, type EgressParts } from '../egress/egress.js';
-import type { ClientCertificate } from './pfx/client-certificate.js';
+import type { ClientCertificate } from './client-certificate.js';
 import { AccessTokenProvider } from './access-token-provider.js';
 import type { IdentityMaterial } from './identity-material.js';
 import { requestToken, type AccessToken } from './request-token.js';

@@ -10,7 +10,7 @@ import type { EgressParts } from '../egress/egress.js';
 import { BankIdentity } from './bank-identity.js';
 import { IdentityLog } from './identity-log.js';
 import { readIdentityMaterial, validityError, watchedFiles, type IdentityMaterial } from './identity-material.js';
-import { CertificateUnreadable } from './pfx/certificate-unreadable.js';
+import { CertificateUnreadable } from './certificate-unreadable.js';
 
 /** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */
 const POLL_EVERY_MS = 1000;
@@ -144,8 +144,8 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   /**
-   * Requests a token with the new material, at most as often as its back-off allows. `#create` puts it in use when the token
-   * arrives. Without an answer of the bank, it takes over if what is in use has expired.
+   * Requests a token with the new material, at most as often as its back-off allows. When the token arrives, `#requestToken` has
+   * swapped the identities. Without an answer of the bank, the new one takes over if what is in use has expired.
    * @throws GatewayError the reason why it is not in use
    */
   async #prove(material: IdentityMaterial, signal: AbortSignal): Promise<void> {
@@ -164,12 +164,12 @@ export class IdentityHolder implements OnApplicationShutdown {
       const error = toGatewayError(thrown);
       const isOldUsable = validityError(this.#current.certificate, this.#nowMs) === null;
       if (error.owner === 'operator' || isOldUsable) throw error;
-      this.#take(candidate, false);
+      this.#swap(candidate, false);
     }
   }
 
   /** Puts the candidate in the place of the current identity, whose calls in flight end as they would have. */
-  #take(candidate: BankIdentity, isProved: boolean): void {
+  #swap(candidate: BankIdentity, isProved: boolean): void {
     const old = this.#current;
     this.#current = candidate;
     this.#candidate = null;
@@ -184,16 +184,21 @@ export class IdentityHolder implements OnApplicationShutdown {
 
   #create(material: IdentityMaterial): BankIdentity {
     const identity: BankIdentity = new BankIdentity(material, this.parts, (request) =>
-      this.#oneTokenRequest(async () => {
-        const isWanted = identity === this.#current || identity === this.#candidate;
-        if (!isWanted) throw new GatewayError('stopping', 'Another identity is in use.');
-        const token = await request();
-        // within this task, so that the next token request is one of the identity that is then in use
-        if (identity === this.#candidate) this.#take(identity, true);
-        return token;
-      }),
+      this.#oneTokenRequest(() => this.#requestToken(identity, request)),
     );
     return identity;
+  }
+
+  /**
+   * Requests a token for an identity. One for the candidate is the proof, and swaps the identities at once, so that the next
+   * token request is one of the identity that is then in use.
+   */
+  async #requestToken<T>(identity: BankIdentity, request: () => Promise<T>): Promise<T> {
+    const isWanted = identity === this.#current || identity === this.#candidate;
+    if (!isWanted) throw new GatewayError('stopping', 'Another identity is in use.');
+    const token = await request();
+    if (identity === this.#candidate) this.#swap(identity, true);
+    return token;
   }
 }
 

@@ -8,9 +8,9 @@ import {
   toPrivateKeys,
 } from '../config/certificate-files.js';
 import { FileUnusable, readSmallFile } from '../config/small-file.js';
-import { toClientCertificate, type ClientCertificate, type KeysAndCertificates } from './pfx/client-certificate.js';
-import { CertificateUnreadable, describeSlip } from './pfx/certificate-unreadable.js';
-import { readPfx } from './pfx/read-pfx.js';
+import { toClientCertificate, type ClientCertificate, type KeysAndCertificates } from './client-certificate.js';
+import { CertificateUnreadable, describeSlip } from './certificate-unreadable.js';
+import { readPfx } from './read-pfx.js';
 
 /** Everything that identifies us to the bank, read and checked together. */
 export interface IdentityMaterial {

@@ -9,7 +9,7 @@ import { GatewayError } from '../errors/gateway-error.js';
 import { AccountReader } from './account-reader.js';
 import type { BankAccount } from '../list/account-fields.js';
 import { ListFields } from '../list/list-fields.js';
-import { readPage } from '../list/read-page.js';
+import { readPage } from '../list/bank-page.js';
 import type { ListOutcome } from './paging.js';
 
 interface Row {

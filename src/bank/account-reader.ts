@@ -7,7 +7,7 @@ import { ConnectTimedOut } from '../egress/connection.js';
 import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { Log } from '../telemetry/log.js';
-import type { PageFacts } from '../list/read-page.js';
+import type { PageFacts } from '../list/bank-page.js';
 import { Paging, type ListOutcome } from './paging.js';
 
 /** Path of the account list below {base_url} (docs/bank.md#account-list). */
@@ -29,7 +29,7 @@ const MAX_SCANNED_BYTES = 65_536;
 export type ParsePage = (number: number, body: Buffer) => Promise<PageFacts>;
 
 /** One refresh: its id at the bank, the signal that ends it, and how its pages are parsed. */
-interface Refresh {
+interface Reading {
   readonly id: string;
   readonly signal: AbortSignal;
   readonly parsePage: ParsePage;
@@ -67,7 +67,7 @@ export class AccountReader {
    *   `parsePage` throws
    */
   async read(id: string, signal: AbortSignal, parsePage: ParsePage): Promise<ListOutcome> {
-    const refresh: Refresh = { id, signal, parsePage, pagesAsked: 0, bytes: 0 };
+    const refresh: Reading = { id, signal, parsePage, pagesAsked: 0, bytes: 0 };
     try {
       const first = await this.#readOnce(refresh);
       // a second pass over a long list would not fit
@@ -90,7 +90,7 @@ export class AccountReader {
   }
 
   /** One pass over all pages, with smaller ones where the bank refuses their size. */
-  async #readOnce(refresh: Refresh): Promise<ListOutcome> {
+  async #readOnce(refresh: Reading): Promise<ListOutcome> {
     for (let pageSize = this.#pageSize; pageSize >= 1; pageSize = Math.floor(pageSize / 2)) {
       const outcome = await this.#readPages(refresh, pageSize);
       if (outcome) {
@@ -105,7 +105,7 @@ export class AccountReader {
   }
 
   /** Returns null if the bank refuses pages of this size. */
-  async #readPages(refresh: Refresh, pageSize: number): Promise<ListOutcome | null> {
+  async #readPages(refresh: Reading, pageSize: number): Promise<ListOutcome | null> {
     const end = new AbortController();
     const signal = AbortSignal.any([refresh.signal, end.signal]);
     const paging = new Paging(pageSize);
@@ -145,7 +145,7 @@ export class AccountReader {
   }
 
   /** One page, with any status. Retried once after a transient failure (docs/architecture.md#every-retry). */
-  async #get(refresh: Refresh, pageNumber: number, pageSize: number, signal: AbortSignal): Promise<WireAnswer> {
+  async #get(refresh: Reading, pageNumber: number, pageSize: number, signal: AbortSignal): Promise<WireAnswer> {
     refresh.pagesAsked += 1;
     if (refresh.pagesAsked > MAX_PAGES) throw tooManyPages();
     const request = {

@@ -3,7 +3,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { AccountReader } from './account-reader.js';
 import { BankDrift } from './bank-drift.js';
 
-/** The bank's interface. No other folder contains its paths, its paging or the shape of its answers. */
+/** Reads the bank's list, page by page. The shape of an account is in list/. */
 @Module({
   imports: [AuthModule],
   providers: [BankDrift, AccountReader],

@@ -1,4 +1,4 @@
-import type { PageFacts } from '../list/read-page.js';
+import type { PageFacts } from '../list/bank-page.js';
 
 /** The outcome of one pass over all pages, or of the whole refresh. */
 export interface ListOutcome {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 import type { Snapshot } from '../snapshot/snapshot-source.js';
 import { Clock } from '../time/clock.js';
-import { maxCachedAgeMs, toFreshMs, type Freshness, type FreshnessLimits } from './freshness.js';
+import { maxCachedAgeMs, toFreshMs, type Freshness } from './freshness.js';
 
 /** The one cached snapshot: never replaced by an older one, never served past its maximum age. */
 @Injectable()
@@ -86,11 +86,3 @@ export class CachedSnapshot {
 /** Milliseconds since the bank was asked for it, at least 0. */
 export const toAgeMs = (clock: Clock, { askedAt }: Pick<Snapshot, 'askedAt'>): number =>
   Math.max(0, clock.since(askedAt));
-
-/** When a snapshot stops being served, ISO 8601. */
-export function expiresAt(
-  { asOf }: Pick<Snapshot, 'asOf'>,
-  limits: Pick<FreshnessLimits, 'SNAPSHOT_MAX_AGE_MS'>,
-): string {
-  return new Date(Date.parse(asOf) + limits.SNAPSHOT_MAX_AGE_MS).toISOString();
-}

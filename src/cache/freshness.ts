@@ -1,5 +1,5 @@
 import type { Settings } from '../config/settings.js';
-import type { StoredCopy } from '../snapshot/snapshot-source.js';
+import type { Snapshot, StoredCopy } from '../snapshot/snapshot-source.js';
 
 /** Freshness that a caller asks for through Cache-Control (RFC 9111 §5.2.1, docs/api.md#freshness). */
 export interface Freshness {
@@ -40,6 +40,14 @@ export function readCacheDirectives(header: string | undefined): Freshness {
 /** The age up to which a snapshot is served without asking the bank, ms. */
 export const toFreshMs = ({ SNAPSHOT_FRESH_MS, SNAPSHOT_MAX_AGE_MS }: FreshnessLimits): number =>
   Math.min(SNAPSHOT_FRESH_MS, SNAPSHOT_MAX_AGE_MS);
+
+/** When a snapshot stops being served, ISO 8601. */
+export function expiresAt(
+  { asOf }: Pick<Snapshot, 'asOf'>,
+  limits: Pick<FreshnessLimits, 'SNAPSHOT_MAX_AGE_MS'>,
+): string {
+  return new Date(Date.parse(asOf) + limits.SNAPSHOT_MAX_AGE_MS).toISOString();
+}
 
 /** Greatest age, ms, of a cached copy that is served without a refresh. */
 export function maxCachedAgeMs(wanted: Freshness, durationMs: number, limits: FreshnessLimits): number {

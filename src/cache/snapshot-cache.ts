@@ -5,8 +5,8 @@ import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
 import { Clock } from '../time/clock.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
-import { CachedSnapshot, expiresAt, toAgeMs } from './cached-snapshot.js';
-import { ANY, NOW, satisfies, type Freshness } from './freshness.js';
+import { CachedSnapshot, toAgeMs } from './cached-snapshot.js';
+import { ANY, expiresAt, NOW, satisfies, type Freshness } from './freshness.js';
 import { Refresher } from './refresher.js';
 import type { Snapshot } from '../snapshot/snapshot-source.js';
 
@@ -70,8 +70,8 @@ export class SnapshotCache {
     return this.refresher.start(trouble ? NOW : ANY).result;
   }
 
-  /** Ends the back-off: for SIGHUP. */
-  reload(): void {
+  /** Lets the next caller start a refresh at once (SIGHUP). */
+  resetBackOff(): void {
     this.refresher.resetBackOff();
   }
 

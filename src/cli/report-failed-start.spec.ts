@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { CertificateUnreadable } from '../auth/pfx/certificate-unreadable.js';
+import { CertificateUnreadable } from '../auth/certificate-unreadable.js';
 import { reportFailedStart } from './report-failed-start.js';
 
 const systemError = (fields: object) => Object.assign(new Error('secret'), fields);

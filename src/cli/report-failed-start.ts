@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { SettingsInvalid } from '../config/settings-error.js';
-import { CertificateUnreadable } from '../auth/pfx/certificate-unreadable.js';
+import { CertificateUnreadable } from '../auth/certificate-unreadable.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
 import { EXIT } from './exit.js';
 

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { readBlocks, type Block } from './operator-blocks.js';
+import { readBlocks, type Block } from './pem-or-der.js';
 import { FileUnusable, readSmallFile } from './small-file.js';
 
 /** Contents that cannot be used. `is` reads on after the name of the file or variable. */

@@ -9,7 +9,7 @@ type Refusals = Readonly<Record<number, readonly [code: ProblemCode, reason: str
 const CREDENTIALS = ['credentials-rejected', ''] as const;
 
 /** The refusals by their status; any other 4xx is bank-refused. */
-const REFUSALS: Readonly<Record<BankTarget, Refusals>> = {
+const REFUSAL_STATUSES: Readonly<Record<BankTarget, Refusals>> = {
   token: {
     400: CREDENTIALS,
     401: CREDENTIALS,
@@ -49,7 +49,7 @@ export function toAnswerError(answer: WireAnswer, target: BankTarget): GatewayEr
     const detail = `${answered} with a page that says that our client certificate was not accepted, or did not arrive. If the bank asks for it late, set BANK_TLS_MAX_VERSION=1.2.`;
     return fail('certificate-rejected', detail);
   }
-  const [code, reason] = REFUSALS[target][status] ?? ['bank-refused', ''];
+  const [code, reason] = REFUSAL_STATUSES[target][status] ?? ['bank-refused', ''];
   return fail(code, `${answered}${code === 'credentials-rejected' ? toCredentialsReason(answer) : reason}.`);
 }
 

@@ -86,8 +86,8 @@ export const connectionOf = (socket: Socket | null | undefined): Connection | nu
 export class ConnectTimedOut extends GatewayError {}
 
 /**
- * A call that failed below HTTP, and how far it got. Must not leave egress: its cause may be an AxiosError, which contains
- * secrets.
+ * A call that failed below HTTP, and how far it got. `toWireError` makes a GatewayError of it. Never log it: its cause may be an
+ * AxiosError, which contains secrets.
  */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';

@@ -12,7 +12,7 @@ import { orAborted } from '../time/deadline.js';
 import type { Settings } from '../config/settings.js';
 import { createAgent, type ClientTls } from './agents.js';
 import { toAnswerError } from './answer-error.js';
-import { BankHost } from './bank-host.js';
+import { HostConnections } from './host-connections.js';
 import { CallFailed } from './connection.js';
 import { parseHttpDate } from './http-date.js';
 import { goesDirect } from './route.js';
@@ -55,7 +55,7 @@ export class TooLateToSend extends Error {}
  */
 export class Egress {
   readonly #limit;
-  readonly #hosts = new Map<string, BankHost>();
+  readonly #hosts = new Map<string, HostConnections>();
   readonly #closing = new AbortController();
   /** Expiry of each server's certificate, as seen on its last new connection, ms since 1970. */
   readonly #serversEnd = new Map<string, number>();
@@ -127,13 +127,13 @@ export class Egress {
     }
   }
 
-  #hostOf(baseUrl: string): BankHost {
+  #hostOf(baseUrl: string): HostConnections {
     const { host } = new URL(baseUrl);
     const known = this.#hosts.get(host);
     if (known) return known;
     const { settings, logger } = this.parts;
     const isHybrid = settings.BANK_TLS_MAX_VERSION !== '1.2';
-    const created = new BankHost(host, this.tls.cert, this.#createAgent.bind(this, baseUrl), isHybrid, logger);
+    const created = new HostConnections(host, this.tls.cert, this.#createAgent.bind(this, baseUrl), isHybrid, logger);
     this.#hosts.set(host, created);
     return created;
   }

@@ -1,5 +1,8 @@
-/** TLS alerts with which a server refuses the client's certificate (RFC 8446 §6.2), in words that hold for every server. */
-const REFUSALS: Readonly<Record<string, string>> = {
+/**
+ * The TLS alerts that mean `certificate-rejected`: with these a server refuses the client's certificate (RFC 8446 §6.2). The words
+ * hold for every server.
+ */
+const REFUSAL_ALERTS: Readonly<Record<string, string>> = {
   40: 'it does not accept the certificate',
   42: 'it cannot use the certificate; the issuer, the chain or the signature may be the reason',
   43: 'it does not support certificates of this kind',
@@ -13,7 +16,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   116: 'no certificate arrived',
 };
 
-/** Other alerts. Each proves that the network works. */
+/** Other alerts, which mean `bank-untrusted`, 80 and 90 `bank-error`. Each proves that the network works. */
 const OTHER_ALERTS: Readonly<Record<string, string>> = {
   70: 'there is no common TLS version',
   71: 'it requires stronger ciphers than ours',
@@ -61,7 +64,7 @@ export const isTlsFailure = (error: NodeJS.ErrnoException): boolean =>
 
 /** Why the bank refused our certificate; null for an alert that does not say that. */
 export const refusalInWords = (alert: string): string | null =>
-  alert in REFUSALS ? `${REFUSALS[alert]} (TLS alert ${alert})` : null;
+  alert in REFUSAL_ALERTS ? `${REFUSAL_ALERTS[alert]} (TLS alert ${alert})` : null;
 
 /** Why a certificate of a server is not trusted: words first, the code in brackets. */
 export function untrustedInWords({ code, message }: NodeJS.ErrnoException): string {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AccountList } from './account-list.js';
 import type { SnapshotFacts } from './answer-schemas.js';
 import { findProperties, toRows, type Export, type Query } from './queries.js';
-import type { Steps } from './steps.js';
+import type { Sliced } from './slices.js';
 
 /** Characters of a document; a longer one is not built as a whole. */
 const MAX_LENGTH = 4 * 1024 * 1024;
@@ -18,7 +18,7 @@ export interface Answer {
 const utf8 = new TextEncoder();
 
 /** The answer to a query; null for an account that is not in the list. */
-export function* answer(list: AccountList, query: Query, facts: SnapshotFacts): Steps<Answer | null> {
+export function* answer(list: AccountList, query: Query, facts: SnapshotFacts): Sliced<Answer | null> {
   const properties = yield* findProperties(list, query);
   if (properties === null) return null;
   const hash = createHash('sha256');
@@ -37,7 +37,7 @@ export function* answer(list: AccountList, query: Query, facts: SnapshotFacts): 
   return { digest, body };
 }
 
-/** A document in parts: of any length, for a query that `answer` has a null body for, or an export. Steps without text are undefined. */
+/** A document in parts: of any length, for a query that `answer` has a null body for, or an export. Sliced without text are undefined. */
 export function* toParts(
   list: AccountList,
   asked: Query | Export,

@@ -1,12 +1,12 @@
 import { getHeapStatistics } from 'node:v8';
-import { readPage, type PageFacts } from './read-page.js';
+import { readPage, type PageFacts } from './bank-page.js';
 import { AccountList } from './account-list.js';
 import { SharedTexts, toAccount, type Account } from './account.js';
 import type { SnapshotFacts } from './answer-schemas.js';
 import { answer, toJsonList, toParts, type Answer } from './documents.js';
 import { ListFields, type FoundFields } from './list-fields.js';
 import type { Export, Query } from './queries.js';
-import { inSlices, type Steps } from './steps.js';
+import { inSlices, type Sliced } from './slices.js';
 
 /** Heap that stays free for queries, bytes: for folded texts, and for an order of 200 000 accounts. */
 const ROOM = 48 * 1024 * 1024;
@@ -24,7 +24,7 @@ export interface WholeList {
 
 /**
  * The work of a list thread: it builds one list, from the bank's pages or from a stored copy, and then answers queries about it.
- * Each method is called by a message from the serving thread (list-thread.ts).
+ * In a thread, a message of the serving thread calls each method (list-thread.ts); the doctor calls them directly.
  */
 export class ListService {
   #list = new AccountList();
@@ -117,7 +117,7 @@ function toWhole(pieces: readonly Uint8Array[], length: number): Uint8Array<Arra
   return whole;
 }
 
-function* toPiece(parts: Iterator<string | undefined>): Steps<string> {
+function* toPiece(parts: Iterator<string | undefined>): Sliced<string> {
   let text = '';
   while (text.length < PIECE_LENGTH) {
     const next = parts.next();

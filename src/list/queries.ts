@@ -3,11 +3,11 @@ import type { AccountList, Selection } from './account-list.js';
 import type { Properties, QueryKind } from './answer-schemas.js';
 import { toCsv, type CsvDialect } from './csv.js';
 import type { Filters } from './match.js';
-import type { Steps } from './steps.js';
-import { toTotals } from './totals.js';
+import type { Sliced } from './slices.js';
+import { toTotals } from './balance-totals.js';
 
 /** Finds the properties of a document; null for an account that is not in the list. */
-type Find<K extends QueryKind> = (list: AccountList, query: never) => Steps<Properties<K> | null>;
+type Find<K extends QueryKind> = (list: AccountList, query: never) => Sliced<Properties<K> | null>;
 
 /** The queries that are answered with a JSON document. Add one here, and its document in answer-schemas.ts. */
 const QUERIES = {
@@ -42,7 +42,7 @@ interface Page {
 export type Query = { [K in QueryKind]: { readonly kind: K } & Parameters<(typeof QUERIES)[K]>[1] }[QueryKind];
 
 /** The properties of the document but for `snapshot`; null for an account that is not in the list. */
-export function findProperties(list: AccountList, query: Query): Steps<object | null> {
+export function findProperties(list: AccountList, query: Query): Sliced<object | null> {
   const find = QUERIES[query.kind] as Find<QueryKind>;
   return find(list, query as never);
 }

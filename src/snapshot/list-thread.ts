@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import pLimit from 'p-limit';
-import type { PageFacts } from '../list/read-page.js';
+import type { PageFacts } from '../list/bank-page.js';
 import { builtFile } from '../config/built-file.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import type { ListService, WholeList } from '../list/list-service.js';

@@ -3,13 +3,13 @@ import type { GatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
 
 /** Refusals that retries make worse: a wrong password may lock the user (docs/bank.md#back-off). */
-const REFUSALS: ReadonlySet<ProblemCode> = new Set([
+const REFUSAL_CODES: ReadonlySet<ProblemCode> = new Set([
   'credentials-rejected',
   'certificate-rejected',
   'address-not-allowed',
 ]);
 
-const STEPS = { failure: { firstMs: 1000, maxMs: 30_000 }, refusal: { firstMs: 30_000, maxMs: 300_000 } };
+const DELAYS = { failure: { firstMs: 1000, maxMs: 30_000 }, refusal: { firstMs: 30_000, maxMs: 300_000 } };
 const RETRY_AFTER_MAX_MS = 300_000;
 const JITTER = 0.2;
 
@@ -28,7 +28,7 @@ export interface Trouble {
 
 /** The failures since the last success. */
 interface Series {
-  readonly kind: keyof typeof STEPS;
+  readonly kind: keyof typeof DELAYS;
   /** Failures of this kind in a row. */
   readonly step: number;
   readonly attempts: number;
@@ -54,7 +54,7 @@ export class BackOff {
   /** Records a failure. Returns the same error, with the time until the next attempt. */
   failed(error: GatewayError): GatewayError {
     const before = this.#series;
-    const kind = REFUSALS.has(error.code) && !error.isInferred ? 'refusal' : 'failure';
+    const kind = REFUSAL_CODES.has(error.code) && !error.isInferred ? 'refusal' : 'failure';
     const step = kind === before?.kind ? before.step + 1 : 1;
     const waitMs = this.#toWaitMs(error, kind, step);
     const lastAt = this.clock.now();
@@ -72,9 +72,9 @@ export class BackOff {
     if (this.#series) this.#series = { ...this.#series, waitMs: 0 };
   }
 
-  #toWaitMs({ retryAfterMs }: GatewayError, kind: keyof typeof STEPS, step: number): number {
-    if (retryAfterMs !== undefined) return Math.min(RETRY_AFTER_MAX_MS, Math.max(retryAfterMs, STEPS.failure.firstMs));
-    const { firstMs, maxMs } = STEPS[kind];
+  #toWaitMs({ retryAfterMs }: GatewayError, kind: keyof typeof DELAYS, step: number): number {
+    if (retryAfterMs !== undefined) return Math.min(RETRY_AFTER_MAX_MS, Math.max(retryAfterMs, DELAYS.failure.firstMs));
+    const { firstMs, maxMs } = DELAYS[kind];
     const stepMs = Math.min(maxMs, firstMs * 2 ** Math.min(step - 1, 20));
     return Math.min(maxMs, stepMs * (1 + JITTER * this.random()));
   }

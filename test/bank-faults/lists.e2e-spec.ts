@@ -13,7 +13,7 @@ import { start } from '../support/sandbox.js';
 import { closedPort } from '../support/servers.js';
 import { until } from '../support/until.js';
 
-// Paging is tested in src/bank/account-reader.spec.ts, and tolerance of documents in src/list/read-page.spec.ts.
+// Paging is tested in src/bank/account-reader.spec.ts, and tolerance of documents in src/list/bank-page.spec.ts.
 
 const NO_CACHE = { 'cache-control': 'no-cache' };
 

@@ -114,7 +114,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       '`bank-response-invalid`',
       'src/snapshot/list-thread.spec.ts',
     ],
-    ['nesting: any depth', 'no stack overflow', 'src/list/read-page.spec.ts'],
+    ['nesting: any depth', 'no stack overflow', 'src/list/bank-page.spec.ts'],
     [
       '{list/fold-text SEARCHED_LENGTH} characters of each text are searched',
       'not found',
@@ -152,9 +152,9 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/config/small-file.spec.ts',
     ],
     [
-      'client certificate: {auth/pfx/passcode-based-encryption MAX_ROUNDS} rounds of a key derivation',
+      'client certificate: {auth/passcode-based-encryption MAX_ROUNDS} rounds of a key derivation',
       'rejected',
-      'src/auth/pfx/client-certificate.spec.ts',
+      'src/auth/client-certificate.spec.ts',
     ],
     [
       '`SNAPSHOT_FILE`: {sharing/stored-source MAX_STORED_BYTES MB}, a regular file, `SNAPSHOT_MAX_AGE_MS`',

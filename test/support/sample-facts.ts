@@ -1,7 +1,7 @@
 import { GatewayError } from '../../src/errors/gateway-error.js';
 import type { ProblemCode } from '../../src/errors/problem-table.js';
 import type { Trouble } from '../../src/time/back-off.js';
-import type { GatewayFacts } from '../../src/operations/health/gateway-status.js';
+import type { GatewayFacts } from '../../src/operations/status/gateway-status.js';
 
 /** A series of failures, since `since`. */
 export const failing = (error: GatewayError | ProblemCode, since = '2026-11-21T08:00:00.000Z'): Trouble => ({

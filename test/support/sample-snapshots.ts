@@ -6,7 +6,7 @@ import type { GatewayError } from '../../src/errors/gateway-error.js';
 import { ListService } from '../../src/list/list-service.js';
 import type { SnapshotFacts } from '../../src/list/answer-schemas.js';
 import type { Export, Query } from '../../src/list/queries.js';
-import type { Steps } from '../../src/list/steps.js';
+import type { Sliced } from '../../src/list/slices.js';
 import type { Snapshot } from '../../src/snapshot/snapshot-source.js';
 import type { Instant } from '../../src/time/clock.js';
 
@@ -38,7 +38,7 @@ export function accountListOf(accounts: readonly Account[]): AccountList {
 }
 
 /** The result of work in steps, without a pause. */
-export function resultOf<T>(steps: Steps<T>): T {
+export function resultOf<T>(steps: Sliced<T>): T {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;

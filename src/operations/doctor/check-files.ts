@@ -2,7 +2,7 @@ import { readIdentityMaterial, validityError, type IdentityMaterial } from '../.
 import { SettingsInvalid } from '../../config/settings-error.js';
 import type { Settings } from '../../config/settings.js';
 import { describeRoute } from '../../egress/route.js';
-import { CertificateUnreadable } from '../../auth/pfx/certificate-unreadable.js';
+import { CertificateUnreadable } from '../../auth/certificate-unreadable.js';
 import { daysLeft, EXPIRING_UNDER_DAYS, toDays } from '../../telemetry/expiry-notice.js';
 import { SandboxNotStarted } from '../../sandbox/listen.js';
 import type { Clock } from '../../time/clock.js';

@@ -2,9 +2,7 @@ import { pino } from 'pino';
 import { AuthorizedCall } from '../../auth/authorized-call.js';
 import { BankIdentity } from '../../auth/bank-identity.js';
 import type { IdentityMaterial } from '../../auth/identity-material.js';
-import { isSkewed } from '../../egress/http-date.js';
 import type { Settings } from '../../config/settings.js';
-import type { RedisSettings } from '../../sharing/redis-connection.js';
 import { Activity } from '../../telemetry/activity.js';
 import type { Clock } from '../../time/clock.js';
 import { describeBank, recordOddPages } from './record-bank.js';
@@ -14,7 +12,9 @@ import { checkAccounts, checkShape } from './check-accounts.js';
 import { checkDns, checkRoute, checkTls } from './check-connection.js';
 import { explainByOlderTls } from './older-tls.js';
 import { checkCertificate, checkSettings, type SettingsSource } from './check-files.js';
-import { problemOf, StepFailed, Steps, STEPS, type Findings, type StepReport } from './steps.js';
+import { checkSharing } from './check-sharing.js';
+import { checkToken } from './check-token.js';
+import { Steps, STEPS, type Findings, type StepReport } from './steps.js';
 
 interface ExamineOptions {
   readonly mode: Settings['mode'];
@@ -113,30 +113,4 @@ async function examineBank(
   } finally {
     egress.retire();
   }
-}
-
-async function checkToken({ tokens, egress }: BankIdentity, findings: Findings): Promise<void> {
-  const { lifetimeMs } = await tokens.get();
-  findings.facts['lifetimeSeconds'] = lifetimeMs / 1000;
-  const { clockSkewMs } = egress;
-  if (clockSkewMs === null) return;
-  const seconds = Math.round(clockSkewMs / 1000);
-  findings.facts['clockSkewSeconds'] = seconds;
-  if (!isSkewed(clockSkewMs)) return;
-  const difference = `${Math.abs(seconds)} s ${seconds > 0 ? 'behind' : 'ahead of'}`;
-  findings.warning = problemOf('clock-skewed', `The clock of this machine is ${difference} the bank's.`);
-}
-
-/** Connects to Redis and sends each kind of command that sharing uses. @throws StepFailed sharing-unavailable */
-async function checkSharing(settings: RedisSettings, clock: Clock, { facts }: Findings): Promise<void> {
-  const { protocol, host } = new URL(settings.REDIS_URL.read().trim());
-  const { REDIS_KEY_PREFIX: keyPrefix } = settings;
-  Object.assign(facts, { server: `${protocol}//${host}`, keyPrefix });
-  // the client is loaded only if REDIS_URL is set
-  const { RedisConnection } = await import('../../sharing/redis-connection.js');
-  const connection = new RedisConnection(settings, pino({ level: 'silent' }), clock);
-  await connection.connect();
-  connection.close();
-  if (connection.trouble === null) return;
-  throw new StepFailed(problemOf('sharing-unavailable', `Redis cannot be used: ${connection.trouble}.`));
 }

@@ -31,17 +31,17 @@ export interface StepReport {
   readonly remedy: string | null;
 }
 
-type Problem = { readonly [Name in 'code' | 'owner' | 'problem' | 'remedy']: NonNullable<StepReport[Name]> };
+type StepProblem = { readonly [Name in 'code' | 'owner' | 'problem' | 'remedy']: NonNullable<StepReport[Name]> };
 
 /** Findings of a step so far; they are reported when it fails, too. */
 export interface Findings {
   readonly facts: Record<string, unknown>;
   /** A problem that does not fail the step. Its owner is the operator if it names none. */
-  warning?: Pick<Problem, 'problem' | 'remedy'> & Partial<Problem>;
+  warning?: Pick<StepProblem, 'problem' | 'remedy'> & Partial<StepProblem>;
 }
 
 /** A problem with owner and remedy of its code. */
-export const problemOf = (code: AnyCode, problem: string): Problem => ({
+export const problemOf = (code: AnyCode, problem: string): StepProblem => ({
   code,
   owner: PROBLEMS[code].owner,
   problem,
@@ -50,7 +50,7 @@ export const problemOf = (code: AnyCode, problem: string): Problem => ({
 
 /** A step failed for a reason other than a GatewayError. */
 export class StepFailed extends Error {
-  constructor(readonly found: Problem) {
+  constructor(readonly found: StepProblem) {
     super(found.problem);
   }
 }
@@ -103,7 +103,7 @@ export class Steps {
 }
 
 /** An unexpected error is reported without its message, which may quote data. */
-function toProblem(thrown: unknown): Problem {
+function toProblem(thrown: unknown): StepProblem {
   if (thrown instanceof StepFailed) return thrown.found;
   if (thrown instanceof GatewayError && thrown.code !== 'internal-error') {
     return { ...problemOf(thrown.code, thrown.detail), owner: thrown.owner };

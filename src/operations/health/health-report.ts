@@ -6,8 +6,8 @@ import { Settings } from '../../config/settings.js';
 import { COMMIT, VERSION } from '../../config/version.js';
 import { describeRoutes, goesDirect } from '../../egress/route.js';
 import type { Trouble } from '../../time/back-off.js';
-import { toFailureSeries, type GatewayFacts } from './gateway-status.js';
-import { judgeHealth, toSlow, type Part, type PartStatus } from './judge-health.js';
+import { toFailureSeries, type GatewayFacts } from '../status/gateway-status.js';
+import { judgeHealth, toSlow, type Part, type PartStatus } from '../status/judge-health.js';
 
 const SEVERITY: readonly PartStatus[] = ['down', 'degraded', 'unknown', 'up'];
 

@@ -5,7 +5,7 @@ import { OWN_PAGE } from '../../http/request-log.js';
 import { refTo } from '../../representation/schemas.js';
 import { HealthReport } from './health-report.js';
 import { healthSchema, healthStatusSchema } from './health-schemas.js';
-import { isReady, Readiness } from './readiness.js';
+import { isReady, Readiness } from '../status/readiness.js';
 
 /** Probes retry on their own schedule; for people, about one step of the back-off. */
 const RETRY_AFTER_SECONDS = '5';

@@ -6,9 +6,9 @@ import { Settings } from '../../config/settings.js';
 import { COMMIT, VERSION } from '../../config/version.js';
 import { describeRoutes } from '../../egress/route.js';
 import { countLostLines } from '../../telemetry/standard-output.js';
-import { GatewayStatus, toFailureSeries, type GatewayFacts } from '../health/gateway-status.js';
-import { judgeHealth } from '../health/judge-health.js';
-import { isReady } from '../health/readiness.js';
+import { GatewayStatus, toFailureSeries, type GatewayFacts } from '../status/gateway-status.js';
+import { judgeHealth } from '../status/judge-health.js';
+import { isReady } from '../status/readiness.js';
 import { toText, type Sample, type Value } from './metric.js';
 
 /** The metrics that show the state at the moment of a scrape (docs/logs.md#metrics). */

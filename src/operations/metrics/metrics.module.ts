@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { HealthModule } from '../health/health.module.js';
+import { StatusModule } from '../status/status.module.js';
 import { Callers } from './callers.js';
 import { Metrics } from './metrics.js';
 import { MetricsController } from './metrics.controller.js';
@@ -10,7 +10,7 @@ import { Gauges } from './gauges.js';
 
 /** Metrics for Prometheus and the last hour. No module imports it. */
 @Module({
-  imports: [HealthModule],
+  imports: [StatusModule],
   controllers: [MetricsController, RecentController],
   providers: [Callers, Metrics, Gauges, RecentHistory, RecentEvents],
 })

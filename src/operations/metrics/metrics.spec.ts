@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../../test/support/fake-clock.js';
 import type { Settings } from '../../config/settings.js';
 import { Activity } from '../../telemetry/activity.js';
-import type { GatewayStatus } from '../health/gateway-status.js';
+import type { GatewayStatus } from '../status/gateway-status.js';
 import { Callers } from './callers.js';
 import { RecentHistory } from './recent-history.js';
 import { Metrics } from './metrics.js';

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Activity } from '../../telemetry/activity.js';
-import { GatewayStatus } from '../health/gateway-status.js';
+import { GatewayStatus } from '../status/gateway-status.js';
 import { CallTally } from './call-tally.js';
 import type { RecentPoint } from './recent-schema.js';
 

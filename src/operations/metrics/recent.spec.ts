@@ -4,7 +4,7 @@ import { keepLines } from '../../../test/support/log-lines.js';
 import type { Settings } from '../../config/settings.js';
 import { Activity } from '../../telemetry/activity.js';
 import { Log } from '../../telemetry/log.js';
-import type { GatewayStatus } from '../health/gateway-status.js';
+import type { GatewayStatus } from '../status/gateway-status.js';
 import { Callers } from './callers.js';
 import { Metrics } from './metrics.js';
 import { RecentEvents } from './recent-events.js';

@@ -1,5 +1,5 @@
-import { toFailureSeries } from '../../../src/operations/health/gateway-status.js';
-import { isReady } from '../../../src/operations/health/readiness.js';
+import { toFailureSeries } from '../../../src/operations/status/gateway-status.js';
+import { isReady } from '../../../src/operations/status/readiness.js';
 import { toGatewayError, type GatewayError } from '../../../src/errors/gateway-error.js';
 import type { Owner } from '../../../src/errors/problem-table.js';
 import { ANY, type Freshness } from '../../../src/cache/freshness.js';

@@ -10,9 +10,10 @@ const answered = new Set<string>();
 
 /**
  * The connections to one host of the bank: what a success left (kept connections, tunnels, a TLS session, the groups that
- * work) and what a failure makes of it. To forget is to take a new agent, since all of it lives in the agent.
+ * work), and at which failures a call begins again without it. The agent keeps connections and session; dropping it
+ * forgets them.
  */
-export class BankHost {
+export class HostConnections {
   #agent: Agent | null = null;
   /** True once a TLS handshake has succeeded, with these groups. */
   #isReached = false;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { account, balance, accountLists, plainSum, resultOf } from '../../test/support/sample-snapshots.js';
-import { toTotals } from './totals.js';
+import { toTotals } from './balance-totals.js';
 
 describe('totals', () => {
   it('equal BigInt arithmetic over the entries of each currency', () => {

@@ -8,9 +8,9 @@ import { canAnswer, isReady, tokenError } from './readiness.js';
 export type PartStatus = 'up' | 'degraded' | 'down' | 'unknown';
 
 /** One component of /health; an unhealthy one has the problem. */
-export type Part = { readonly status: PartStatus } & Partial<Problem>;
+export type Part = { readonly status: PartStatus } & Partial<PartProblem>;
 
-interface Problem {
+interface PartProblem {
   readonly code: AnyCode;
   readonly owner: GatewayError['owner'];
   readonly detail: string;
@@ -132,7 +132,7 @@ function judgeNothingToServe(facts: GatewayFacts): Part {
 }
 
 /** The first failure on the path. */
-function findCause(facts: GatewayFacts): Problem | null {
+function findCause(facts: GatewayFacts): PartProblem | null {
   const { certificate, snapshot } = facts;
   if (certificate.unusable !== null) return toProblem('certificate-unusable', certificate.unusable);
   const error = tokenError(facts) ?? snapshot.trouble?.error;
@@ -165,7 +165,7 @@ function judgeSharing(reason: string | null): Part {
 
 const isProxyFailure = ({ code }: GatewayError): boolean => code.startsWith('proxy-');
 
-const fromError = ({ code, detail, owner }: GatewayError): Problem => ({ ...toProblem(code, detail), owner });
+const fromError = ({ code, detail, owner }: GatewayError): PartProblem => ({ ...toProblem(code, detail), owner });
 
 /** `works`: the gateway still answers without this component. */
 const failing = (error: GatewayError, works: boolean): Part => ({
@@ -177,6 +177,6 @@ const degraded = (code: AnyCode, detail: string): Part => ({ status: 'degraded',
 
 const down = (code: AnyCode, detail: string): Part => ({ status: 'down', ...toProblem(code, detail) });
 
-function toProblem(code: AnyCode, detail: string): Problem {
+function toProblem(code: AnyCode, detail: string): PartProblem {
   return { code, owner: PROBLEMS[code].owner, detail, remedy: remedyOf(code) };
 }

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Work that can pause at each of its steps. */
-export type Steps<T> = Generator<undefined, T>;
+/** Work that can pause at each `yield`. */
+export type Sliced<T> = Generator<undefined, T>;
 
 /** Work on one query for longer than this lets others in between. */
 const SLICE_MS = 20;
 
 /** Runs work in slices of 20 ms; other calls are answered between them. @throws the reason of `signal`, at the end of a slice */
-export async function inSlices<T>(work: Steps<T>, signal?: AbortSignal): Promise<T> {
+export async function inSlices<T>(work: Sliced<T>, signal?: AbortSignal): Promise<T> {
   let end = performance.now() + SLICE_MS;
   for (;;) {
     const step = work.next();

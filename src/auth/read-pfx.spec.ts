@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { toBer } from '../../../test/support/der.js';
-import { Workshop } from '../../../test/support/pfx-workshop.js';
-import { hasOpenssl } from '../../../test/support/tools.js';
+import { toBer } from '../../test/support/der.js';
+import { Workshop } from '../../test/support/pfx-workshop.js';
+import { hasOpenssl } from '../../test/support/tools.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 import { readPfx } from './read-pfx.js';
 

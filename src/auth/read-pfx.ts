@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
-import { type Asn1, childrenOf, isSequence, octetsOf, oidOf, parseAsn1 } from '../../config/asn1.js';
+import { type Asn1, childrenOf, isSequence, octetsOf, oidOf, parseAsn1 } from '../config/asn1.js';
 import { CertificateUnreadable, describeSlip } from './certificate-unreadable.js';
 import type { KeysAndCertificates } from './client-certificate.js';
 import { toDecrypt, toMac, toPasscodes, type Passcode } from './passcode-based-encryption.js';

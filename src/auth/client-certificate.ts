@@ -1,6 +1,6 @@
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { isKeyOf, isSelfSigned, issued, toDistinguishedName, toIssuers } from '../../config/certificate-files.js';
+import { isKeyOf, isSelfSigned, issued, toDistinguishedName, toIssuers } from '../config/certificate-files.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';

@@ -16,7 +16,7 @@ export const describeSlip = (passcode: string): string =>
   /^[\s"']|[\s"']$/.test(passcode) ? ' The one given starts or ends with a space, a line end or a quote.' : '';
 
 /**
- * The one error of this folder. Its message is a single line: the problem, then the remedy. It never contains the
+ * The error of an identity that cannot be read. Its message is a single line: the problem, then the remedy. It never contains the
  * passcode, key material or other contents of the file.
  */
 export class CertificateUnreadable extends Error {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { refusalOf } from '../../test/support/refusal-of.js';
-import { quoteNumbers, readRows } from './read-page.js';
+import { quoteNumbers, readRows } from './bank-page.js';
 
 const read = (value: unknown, pageNumber = 1) =>
   readRows(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), pageNumber);

@@ -1,12 +1,12 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { bag, certificateBag, pbmac1Pfx, toBer } from '../../../test/support/der.js';
-import { Workshop } from '../../../test/support/pfx-workshop.js';
-import { hasKeytool, hasOpenssl, pathOf } from '../../../test/support/tools.js';
-import { toPfx } from '../../config/certificate-files.js';
-import type { Settings } from '../../config/settings.js';
-import { readIdentityMaterial } from '../identity-material.js';
+import { bag, certificateBag, pbmac1Pfx, toBer } from '../../test/support/der.js';
+import { Workshop } from '../../test/support/pfx-workshop.js';
+import { hasKeytool, hasOpenssl, pathOf } from '../../test/support/tools.js';
+import { toPfx } from '../config/certificate-files.js';
+import type { Settings } from '../config/settings.js';
+import { readIdentityMaterial } from './identity-material.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 import { toClientCertificate, type ClientCertificate } from './client-certificate.js';
 import { EXPORT_AGAIN } from './passcode-based-encryption.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { inSlices } from './steps.js';
+import { inSlices } from './slices.js';
 
 describe('work in slices', () => {
   it('returns its result, and lets other work in between', async () => {
