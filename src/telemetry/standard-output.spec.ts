@@ -45,11 +45,12 @@ afterEach(async () => {
 describe('standard output', () => {
   it('keeps everything in order while nobody reads, and flushes it', async () => {
     const child = start(`
-      output.write('x'.repeat(${MUCH}) + '\\n');
+      output.write('é'.repeat(${MUCH}) + '\\n');
       output.write('last\\n');
       output.flush(() => process.stderr.write('flushed'));`);
     const flushed = once(child.stderr, 'data');
-    expect((await textUntil(child, 'last\n')).endsWith('x\nlast\n')).toBe(true);
+    // a pipe takes a part of it, which may end within a character
+    expect((await textUntil(child, 'last\n')) === `${'é'.repeat(MUCH)}\nlast\n`).toBe(true);
     expect(String((await flushed)[0])).toBe('flushed');
   });
 

@@ -45,7 +45,7 @@ export function openStandardOutput(): LogDestination {
     isWriting = lines.length > 0;
     if (isWriting) {
       const text = lines.join('');
-      writeAll(Buffer.from(text), { lines: lines.length, length: text.length });
+      writeAll(text, { lines: lines.length, length: text.length });
       return;
     }
     const flushed = onFlushed;
@@ -53,22 +53,27 @@ export function openStandardOutput(): LogDestination {
     for (const done of flushed) done();
   }
 
-  function writeAll(bytes: Buffer, batch: { readonly lines: number; readonly length: number }): void {
-    write(STDOUT, bytes, (error, written) => {
+  /** @param rest text; bytes, after a part of it was written. A text costs less: it gets no buffer outside the heap. */
+  function writeAll(rest: string | Buffer, batch: { readonly lines: number; readonly length: number }): void {
+    if (typeof rest === 'string') write(STDOUT, rest, onWritten);
+    else write(STDOUT, rest, onWritten);
+
+    function onWritten(error: NodeJS.ErrnoException | null, written: number): void {
       if (error?.code === 'EAGAIN') {
-        setTimeout(writeAll, RETRY_MS, bytes, batch);
+        setTimeout(writeAll, RETRY_MS, rest, batch);
         return;
       }
       if (error) {
         lost += batch.lines;
         reportOnce(error);
-      } else if (written < bytes.length) {
+      } else if (written < Buffer.byteLength(rest)) {
+        const bytes = typeof rest === 'string' ? Buffer.from(rest) : rest;
         writeAll(bytes.subarray(written), batch);
         return;
       }
       length -= batch.length;
       writeNext();
-    });
+    }
   }
 
   function reportOnce({ code }: NodeJS.ErrnoException): void {
