@@ -4,7 +4,7 @@ import { execFileSync, type ExecFileSyncOptionsWithStringEncoding } from 'node:c
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { rolldown, type InputOptions } from 'rolldown';
+import { rolldown, type InputOptions, type OutputBundle } from 'rolldown';
 import { build as buildPage } from 'vite';
 import { buildClient } from './build-client.ts';
 import { type BundledPackage, listBundledPackages } from './bundled-packages.ts';
@@ -67,6 +67,7 @@ async function buildInto(directory: string): Promise<void> {
     transform: {
       define: { __VERSION__: JSON.stringify(version), __COMMIT__: JSON.stringify(readCommit()), __BUNDLED__: 'true' },
     },
+    plugins: [{ name: 'ascii', generateBundle: (_options, bundle) => escapeAll(bundle) }],
     onLog: (level, log) => {
       if (level === 'warn') throw new Error(`Rolldown: ${log.message}`);
     },
@@ -110,6 +111,17 @@ async function buildInto(directory: string): Promise<void> {
     join(directory, 'package.json'),
     `${JSON.stringify({ name: 'accounts-gateway', version, type: 'module' })}\n`,
   );
+}
+
+/**
+ * Escapes what is not ASCII, in texts and regular expressions alike. V8 keeps a source with one other character in two bytes for
+ * each: 6 MB of resident memory.
+ */
+function escapeAll(bundle: OutputBundle): void {
+  for (const file of Object.values(bundle)) {
+    if (file.type !== 'chunk') continue;
+    file.code = file.code.replace(/[^\0-\x7F]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  }
 }
 
 /** The style and the script of the pages that the server renders. */
