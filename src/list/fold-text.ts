@@ -10,9 +10,9 @@ export const foldCase = (text: string): string => text.toLowerCase();
 
 /** Folds a text for searching: removes letter case, accents and strokes. */
 export function foldText(text: string): string {
+  if (ASCII.test(text)) return text.toUpperCase();
   // upper case writes ß as SS and brings all forms of a letter together, but only after lower case has made ẞ a ß
   const upper = text.toLowerCase().toUpperCase();
-  if (ASCII.test(text)) return upper;
   // removes separate accents first, because normalize takes quadratic time to order many of them
   const plain = withoutMarks(withoutMarks(upper).normalize('NFD'));
   return plain.replace(/[ØŁĐĦŦÆŒ]/g, (letter) => UNDECOMPOSED[letter] ?? letter);

@@ -9,7 +9,7 @@ import type { Export, Query } from './queries.js';
 import { inSlices, type Sliced } from './slices.js';
 
 /** Heap that stays free for queries, bytes: for folded texts, and for an order of 200 000 accounts. */
-const ROOM = 48 * 1024 * 1024;
+const ROOM = 64 * 1024 * 1024;
 
 /** Characters of one piece of a long document, about. */
 const PIECE_LENGTH = 65_536;

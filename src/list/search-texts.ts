@@ -2,7 +2,7 @@ import type { Account } from './account.js';
 import { toNumbersText, toSearchText } from './fold-text.js';
 
 /** Folded characters that are kept, of all accounts together. Further accounts are folded again for each search. */
-const MAX_KEPT_LENGTH = 8 * 1024 * 1024;
+const MAX_KEPT_LENGTH = 20 * 1024 * 1024;
 
 /** The texts of an account, folded for searching. */
 export interface SearchText {
