@@ -103,6 +103,7 @@ interface Visitor {
   key(key: string): string;
   /** @param key of the object, or of the list, that has the value; "" at the top */
   text(value: string, key: string): string;
+  /** @param key "" in an account: what a number means there is not known */
   number(value: string, key: string): string;
 }
 
@@ -114,18 +115,21 @@ function rewrite(body: string, visitor: Visitor): string | null {
   const [, mark, document] = /^(\ufeff?)(\s*[[{].*)$/s.exec(body) ?? [];
   if (document === undefined) return null;
   try {
-    return mark + JSON.stringify(replace(parseDigits(document), '', visitor));
+    return mark + JSON.stringify(replace(parseDigits(document), '', visitor, false));
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof RangeError) return null;
     throw error;
   }
 }
 
-function replace(value: unknown, key: string, visitor: Visitor): unknown {
-  if (Array.isArray(value)) return value.map((each) => replace(each, key, visitor));
-  if (value instanceof Digits) return new Digits(visitor.number(value.text, key));
+function replace(value: unknown, key: string, visitor: Visitor, inAccount: boolean): unknown {
+  if (Array.isArray(value)) return value.map((each) => replace(each, key, visitor, inAccount || key === 'result'));
+  if (value instanceof Digits) return new Digits(visitor.number(value.text, inAccount ? '' : key));
   if (typeof value === 'string') return visitor.text(value, key);
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([name, each]) => [visitor.key(name), replace(each, name, visitor)]);
+  const entries = Object.entries(value).map(([name, each]) => [
+    visitor.key(name),
+    replace(each, name, visitor, inAccount),
+  ]);
   return Object.fromEntries(entries) as unknown;
 }

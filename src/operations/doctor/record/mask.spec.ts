@@ -83,6 +83,12 @@ describe('maskBody', () => {
     expect(masked.replace(/"friendlyName":"[A-Z][a-z]{6}"/, '"friendlyName":"Payroll"')).toBe(body);
   });
 
+  it('masks a number of an account, whatever its key', () => {
+    const masked = mask('{"result":[{"rowCount":482915,"balances":[{"status":404}]}],"pageInfo":{"rowCount":482915}}');
+    expect(masked).toMatch(/^\{"result":\[\{"rowCount":(?!482915)\d{6},"balances":\[\{"status":(?!404)\d{3}\}\]\}\]/);
+    expect(masked).toMatch(/"pageInfo":\{"rowCount":482915\}\}$/);
+  });
+
   it('keeps the form of a number, and masks a document that is too deep', () => {
     expect(mask('{"limit":-10.50E+2}')).toMatch(/^\{"limit":-\d\d\.\d\dE\+2\}$/);
     expect(mask(`${'['.repeat(50_000)}"Nordlys"${']'.repeat(50_000)}`)).not.toContain('Nordlys');
