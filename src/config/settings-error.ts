@@ -5,7 +5,7 @@ import { describeSetting, type SettingName } from './settings-schema.js';
 export interface SettingsError {
   /** The variable, or `.env` where that file itself cannot be read. */
   readonly variable: string;
-  /** Reads on after the variable's name. Never has the value of a secret. */
+  /** Continues the sentence that begins with the variable: "is missing". Never contains the value of a secret. */
   readonly problem: string;
   /** A line of `.env` that would do: NAME=value. For an option of Node, the command without it. */
   readonly example: string;

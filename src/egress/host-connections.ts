@@ -59,8 +59,8 @@ export class HostConnections {
   }
 
   /**
-   * Runs `attempt`, and at once again: on a new connection with a full handshake if a kept one or a resumed session fails,
-   * once more if a new one is closed without an answer, and with classical groups if the very first handshake is closed or
+   * Runs `attempt`, and retries it at once: with a new connection and a full handshake if a kept connection or a resumed session
+   * fails; once if a new connection is closed without an answer; with classical groups if the very first handshake is closed or
    * gets no answer.
    * @throws CallFailed, and whatever else `attempt` throws
    */

@@ -7,7 +7,7 @@ import { GatewayStatus, type GatewayFacts } from './gateway-status.js';
 
 const PROBE_WAITS_MS = 500;
 
-/** The facts of which depends whether a call for accounts would be answered now. Asks the bank where only the bank knows. */
+/** Finds out whether a call for accounts would be answered now. Asks the bank if only the bank can tell. */
 @Injectable()
 export class Readiness {
   constructor(

@@ -49,7 +49,7 @@ export class DataWords {
     return this.words.has(word.toLowerCase()) && !KNOWN_WORDS.has(word);
   }
 
-  /** True for a key or a header that is a word of the data, or has a longer one in it. */
+  /** True for the name of a key or a header that is a word of the data, or contains a long one. */
   areIn(name: string): boolean {
     const known = this.#names.get(name);
     if (known !== undefined) return known;
