@@ -169,6 +169,17 @@ describe('a list', () => {
     );
   });
 
+  it('finds the same accounts in each search, however few folded texts are kept', () => {
+    for (const maxKeptLength of [0, 60, undefined]) {
+      const list = new AccountList(maxKeptLength);
+      for (const id of ['a', 'b', 'c']) list.add(account({ id, name: `Straße ${id}` }));
+      for (const wanted of ['strasse b', 'strasse b', 'strasse']) {
+        const found = resultOf(list.select({ filters: folded({ q: wanted }), sort: 'name' }));
+        expect(found.map(({ id }) => id)).toEqual(wanted === 'strasse' ? ['a', 'b', 'c'] : ['b']);
+      }
+    }
+  });
+
   it('has at most 200 000 accounts', () => {
     const list = new AccountList();
     const same = account();

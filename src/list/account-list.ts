@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors/gateway-error.js';
 import type { Account } from './account.js';
 import { createMatch, type Filters } from './match.js';
-import { SearchTexts } from './search-texts.js';
+import { MAX_KEPT_LENGTH, SearchTexts } from './search-texts.js';
 import { sortAccounts, type Sort } from './sort.js';
 
 /** The bounds of one list (docs/bounds.md#the-bank). */
@@ -9,8 +9,8 @@ const MAX_ACCOUNTS = 200_000;
 /** Of accounts and balances together. */
 const MAX_CURRENCIES = 500;
 
-/** Accounts that are compared between two steps: some hundred microseconds. */
-const ACCOUNTS_A_STEP = 100;
+/** Accounts between two pauses. A pause costs as much as most comparisons, but long texts take a hundred times as long. */
+const ACCOUNTS_A_STEP = 10;
 
 /** Filters and sort order. */
 export interface Selection {
@@ -24,7 +24,12 @@ export class AccountList {
   readonly #currencies = new Set<string>();
   /** The sort orders that were asked for, each sorted once. */
   readonly #orders = new Map<Sort, readonly Account[]>();
-  readonly #searchTexts = new SearchTexts();
+  readonly #searchTexts: SearchTexts;
+
+  /** @param maxKeptLength folded characters that are kept for searches */
+  constructor(maxKeptLength = MAX_KEPT_LENGTH) {
+    this.#searchTexts = new SearchTexts(maxKeptLength);
+  }
 
   /**
    * Adds an account, in place of an earlier one with the same id. Returns true if there was none.

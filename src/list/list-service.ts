@@ -6,6 +6,7 @@ import type { SnapshotFacts } from './answer-schemas.js';
 import { answer, toJsonList, toParts, type Answer } from './documents.js';
 import { ListFields, type FoundFields } from './list-fields.js';
 import type { Export, Query } from './queries.js';
+import { MAX_KEPT_LENGTH } from './search-texts.js';
 import { inSlices, type Sliced } from './slices.js';
 
 /** Heap that stays free for queries, bytes: for folded texts, and for an order of 200 000 accounts. */
@@ -27,7 +28,7 @@ export interface WholeList {
  * In a thread, a message of the serving thread calls each method (list-thread.ts); the doctor calls them directly.
  */
 export class ListService {
-  #list = new AccountList();
+  #list = createList();
   #fields = new ListFields();
   #texts = new SharedTexts();
   readonly #documents = new Map<number, Iterator<string | undefined>>();
@@ -35,7 +36,7 @@ export class ListService {
   /** Adds a page of the bank. Page 1 restarts the list. @throws GatewayError bank-response-invalid */
   takePage(number: number, body: Uint8Array): PageFacts {
     if (number === 1) {
-      this.#list = new AccountList();
+      this.#list = createList();
       this.#fields = new ListFields();
     }
     return readPage(number, body, this.#fields, (account) => this.#list.add(toAccount(account, this.#texts)));
@@ -99,6 +100,10 @@ export class ListService {
     return getHeapStatistics().total_heap_size;
   }
 }
+
+/** In a small heap, fewer folded texts are kept: they must fit into its room with two bytes for each character. */
+const createList = (): AccountList =>
+  new AccountList(Math.min(MAX_KEPT_LENGTH, getHeapStatistics().heap_size_limit / 32));
 
 /** Ends the thread, as one that needs too much memory, if its list leaves no room for queries. */
 function ensureRoom(): void {

@@ -121,7 +121,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/list/account-list.spec.ts',
     ],
     [
-      'folded texts of one list: {list/search-texts MAX_KEPT_LENGTH MB} characters',
+      'folded texts of one list: {list/search-texts MAX_KEPT_LENGTH} characters, in a small heap a character for 32 bytes of it',
       'folded for each search',
       'src/list/account-list.spec.ts',
     ],
