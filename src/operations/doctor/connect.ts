@@ -9,7 +9,7 @@ import type { Egress } from '../../egress/egress.js';
 import { toGatewayError, type GatewayError } from '../../errors/gateway-error.js';
 
 /** An open connection to a host of the bank. */
-interface Opened {
+interface OpenConnection {
   /** The addresses of its ends. */
   readonly route: Readonly<Record<string, unknown>>;
   /** Ends with the handshake, or with a refusal after it. Never rejects. */
@@ -39,8 +39,8 @@ const MAX_LENGTH = 500;
  * Resolves once TCP, or the tunnel through the proxy, is open.
  * @throws GatewayError
  */
-export async function connect(egress: Egress, url: string): Promise<Opened> {
-  const opened = Promise.withResolvers<Opened['route']>();
+export async function connect(egress: Egress, url: string): Promise<OpenConnection> {
+  const opened = Promise.withResolvers<OpenConnection['route']>();
   let tls: TlsFacts = {};
   const attempt = (agent: Agent) => openConnection(agent, url, opened.resolve, (facts) => (tls = facts));
   const ended = egress.reach(url, new URL(url).host, attempt);
@@ -53,7 +53,7 @@ export async function connect(egress: Egress, url: string): Promise<Opened> {
 function openConnection(
   agent: Agent,
   url: string,
-  onOpen: (route: Opened['route']) => void,
+  onOpen: (route: OpenConnection['route']) => void,
   onTls: (facts: TlsFacts) => void,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();

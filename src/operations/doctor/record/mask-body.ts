@@ -23,9 +23,16 @@ const WORD = /^[A-Za-z]{1,40}$/;
 const CODES = new Map([
   ['currency', /^[A-Z]{3,4}$/],
   ['country', /^[A-Z]{2}$/],
+]);
+/** Texts beside a token, with their form. */
+const TOKEN_TEXTS = new Map([
   ['token_type', /^bearer$/i],
   ['expires_in', /^\d{1,6}$/],
 ]);
+/** True for a body with accounts. */
+const hasAccounts = (body: string): boolean => /"result"\s*:/.test(body);
+/** An error document has no open list, and an account no token. */
+const codesIn = (body: string) => (hasAccounts(body) ? CODES : TOKEN_TEXTS);
 /** Words that are in the documents stay, wherever else they occur. */
 const KNOWN_WORDS = new Set(['Active', 'Closed', 'None', 'ClientMoney', 'SafeGuarded', 'CurrentBalance']);
 const PLAIN_KEY = /^[a-z_][A-Za-z0-9_]{0,39}$/;
@@ -65,15 +72,15 @@ export class DataWords {
  * @param data from `wordsOf` of all bodies
  */
 export function maskBody(body: string, mask: Mask, data: DataWords): string {
-  // an error document has no open list
-  const isList = /"result"\s*:/.test(body);
+  const isList = hasAccounts(body);
+  const codes = codesIn(body);
   const masked = rewrite(body, {
     key: (key) =>
       KNOWN_KEYS.has(key) || (PLAIN_KEY.test(key) && !hasManyDigits(key) && !data.areIn(key))
         ? key
         : `*${mask.text(key)}`,
     text: (value, key) =>
-      CODES.get(key)?.test(value) || (isList && WORDS.has(key) && WORD.test(value) && !data.has(value))
+      codes.get(key)?.test(value) || (isList && WORDS.has(key) && WORD.test(value) && !data.has(value))
         ? value
         : mask.text(value),
     number: (value, key) => (NUMBERS.get(key)?.test(value) ? value : mask.number(value)),
@@ -84,13 +91,14 @@ export function maskBody(body: string, mask: Mask, data: DataWords): string {
 /** The words of all texts of a body that are no words of an open list, in lower case. */
 export function wordsOf(body: string): Set<string> {
   const words = new Set<string>();
+  const codes = codesIn(body);
   const add = (text: string) => {
     for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) words.add(word);
   };
   const masked = rewrite(body, {
     key: (key) => key,
     text: (value, key) => {
-      if (!CODES.has(key) && !(WORDS.has(key) && WORD.test(value))) add(value);
+      if (!codes.has(key) && !(WORDS.has(key) && WORD.test(value))) add(value);
       return value;
     },
     number: (value) => value,
@@ -123,13 +131,13 @@ function rewrite(body: string, visitor: Visitor): string | null {
 }
 
 function replace(value: unknown, key: string, visitor: Visitor, inAccount: boolean): unknown {
-  if (Array.isArray(value)) return value.map((each) => replace(each, key, visitor, inAccount || key === 'result'));
+  if (Array.isArray(value)) return value.map((each) => replace(each, key, visitor, inAccount));
   if (value instanceof Digits) return new Digits(visitor.number(value.text, inAccount ? '' : key));
   if (typeof value === 'string') return visitor.text(value, key);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([name, each]) => [
     visitor.key(name),
-    replace(each, name, visitor, inAccount),
+    replace(each, name, visitor, inAccount || name === 'result'),
   ]);
   return Object.fromEntries(entries) as unknown;
 }

@@ -83,6 +83,13 @@ describe('maskBody', () => {
     expect(masked.replace(/"friendlyName":"[A-Z][a-z]{6}"/, '"friendlyName":"Payroll"')).toBe(body);
   });
 
+  it.each(['{"result":[{"expires_in":"4471"}]}', '{"result":{"a":{"pageSize":4471}}}'])(
+    'masks the value in %s',
+    (body) => {
+      expect(mask(body)).not.toContain('4471');
+    },
+  );
+
   it('masks a number of an account, whatever its key', () => {
     const masked = mask('{"result":[{"rowCount":482915,"balances":[{"status":404}]}],"pageInfo":{"rowCount":482915}}');
     expect(masked).toMatch(/^\{"result":\[\{"rowCount":(?!482915)\d{6},"balances":\[\{"status":(?!404)\d{3}\}\]\}\]/);
