@@ -43,7 +43,7 @@ export class HostConnections {
     answered.add(this.#key);
   }
 
-  /** Forgets everything (SIGHUP). Calls in flight end as they would have. */
+  /** Forgets connections, session and groups (SIGHUP). Calls in flight end as they would have. */
   forget(): void {
     this.drop();
     this.#isReached = false;

@@ -7,7 +7,7 @@ import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { dialOptions, tcpInWords, toHost } from './dial.js';
 import { ConnectTimedOut } from './connection.js';
-import { alertOf, handshakeInWords, isTlsFailure, untrustedInWords } from './tls-words.js';
+import { alertOf, handshakeInWords, isTlsFailure, refusalInWords, untrustedInWords } from './tls-words.js';
 
 /** Maximum size of a proxy's response to CONNECT. */
 const MAX_CONNECT_ANSWER_BYTES = 65_536;
@@ -103,7 +103,7 @@ function toUnavailable(
     );
   }
   const alert = alertOf(error);
-  if (alert !== null && /^(4[0-9]|116)$/.test(alert)) {
+  if (alert !== null && refusalInWords(alert) !== null) {
     const never = 'the gateway never shows one to a proxy';
     return forOperator(`${proxy} requires a client certificate, and ${never} (TLS alert ${alert}).`);
   }

@@ -20,7 +20,7 @@ export interface GatewayErrorOptions {
 }
 
 /**
- * The one error that crosses folders: a code of the table (problem-table.ts) and a sentence for people. The sentence never contains
+ * The error that callers, logs and health get: a code of the table (problem-table.ts) and a sentence for people. The sentence never contains
  * a secret or a value from the bank or a proxy; `cause` stays inside the process.
  */
 export class GatewayError extends Error {

@@ -56,14 +56,14 @@ export function toEncoding(header: string | string[] | undefined): Encoding {
   if (!header) return 'identity';
   const text = String(header);
   const read = text.length <= MAX_HEADER_LENGTH ? text : firstEntries(text);
-  if (!/[;*]/.test(read)) return firstOf(PREFERRED, splitList(read));
+  if (!/[;*]/.test(read)) return preferredOf(splitList(read));
   const choice: EncodingChoice = new Negotiator({ headers: { 'accept-encoding': read } });
   const accepted = choice.encoding(PREFERRED, { preferred: PREFERRED });
-  return firstOf(PREFERRED, [accepted]);
+  return preferredOf([accepted]);
 }
 
-const firstOf = (preferred: readonly Encoding[], accepted: readonly unknown[]): Encoding =>
-  preferred.find((each) => accepted.includes(each)) ?? 'identity';
+const preferredOf = (accepted: readonly unknown[]): Encoding =>
+  PREFERRED.find((each) => accepted.includes(each)) ?? 'identity';
 
 /** The entries of a header without weights, which most callers send: reading it so takes a sixth of Negotiator's time. */
 const splitList = (header: string): string[] => header.split(',').map((entry) => entry.trim().toLowerCase());
