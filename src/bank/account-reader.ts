@@ -29,7 +29,7 @@ const MAX_SCANNED_BYTES = 65_536;
 export type ParsePage = (number: number, body: Buffer) => Promise<PageFacts>;
 
 /** One refresh: its id at the bank, the signal that ends it, and how its pages are parsed. */
-interface Reading {
+interface ListRefresh {
   readonly id: string;
   readonly signal: AbortSignal;
   readonly parsePage: ParsePage;
@@ -67,7 +67,7 @@ export class AccountReader {
    *   `parsePage` throws
    */
   async read(id: string, signal: AbortSignal, parsePage: ParsePage): Promise<ListOutcome> {
-    const refresh: Reading = { id, signal, parsePage, pagesAsked: 0, bytes: 0 };
+    const refresh: ListRefresh = { id, signal, parsePage, pagesAsked: 0, bytes: 0 };
     try {
       const first = await this.#readOnce(refresh);
       // a second pass over a long list would not fit
@@ -90,7 +90,7 @@ export class AccountReader {
   }
 
   /** One pass over all pages, with smaller ones where the bank refuses their size. */
-  async #readOnce(refresh: Reading): Promise<ListOutcome> {
+  async #readOnce(refresh: ListRefresh): Promise<ListOutcome> {
     for (let pageSize = this.#pageSize; pageSize >= 1; pageSize = Math.floor(pageSize / 2)) {
       const outcome = await this.#readPages(refresh, pageSize);
       if (outcome) {
@@ -105,7 +105,7 @@ export class AccountReader {
   }
 
   /** Returns null if the bank refuses pages of this size. */
-  async #readPages(refresh: Reading, pageSize: number): Promise<ListOutcome | null> {
+  async #readPages(refresh: ListRefresh, pageSize: number): Promise<ListOutcome | null> {
     const end = new AbortController();
     const signal = AbortSignal.any([refresh.signal, end.signal]);
     const paging = new Paging(pageSize);
@@ -145,7 +145,7 @@ export class AccountReader {
   }
 
   /** One page, with any status. Retried once after a transient failure (docs/architecture.md#every-retry). */
-  async #get(refresh: Reading, pageNumber: number, pageSize: number, signal: AbortSignal): Promise<WireAnswer> {
+  async #get(refresh: ListRefresh, pageNumber: number, pageSize: number, signal: AbortSignal): Promise<WireAnswer> {
     refresh.pagesAsked += 1;
     if (refresh.pagesAsked > MAX_PAGES) throw tooManyPages();
     const request = {
