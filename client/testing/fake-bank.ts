@@ -21,7 +21,8 @@ interface Snapshot {
 }
 
 /** The snapshot that the gateway's cache returns, and how it got it. */
-export interface Served extends Pick<ServedSnapshot, 'stale' | 'ageMs' | 'cache' | 'failure'> {
+export interface Served extends Pick<ServedSnapshot, 'stale' | 'cache' | 'failure'> {
+  readonly ageMs: number;
   readonly list: AccountList;
   /** Wall clock, ms. */
   readonly asOf: number;

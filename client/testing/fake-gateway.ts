@@ -9,7 +9,6 @@ import {
   noQuerySchema,
 } from '../../src/accounts/list-query.js';
 import { readCacheDirectives } from '../../src/cache/freshness.js';
-import type { ServedSnapshot } from '../../src/cache/snapshot-cache.js';
 import { GatewayError, toGatewayError } from '../../src/errors/gateway-error.js';
 import { toProblemDocument, toProblemHeaders } from '../../src/errors/problem-document.js';
 import { PROBLEMS, type ProblemCode } from '../../src/errors/problem-table.js';
@@ -103,7 +102,7 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
     const query = toQuery(endpoint, id ?? '', search, headers.get('accept') ?? undefined);
     const served = await bank.serve(readCacheDirectives(headers.get('cache-control') ?? undefined), signal);
     const facts = toFacts(served);
-    const about = toCacheHeaders({ ...served, snapshot: facts } as unknown as ServedSnapshot, LIMITS.SNAPSHOT_FRESH_MS);
+    const about = toCacheHeaders({ ...served, snapshot: facts }, served.ageMs, LIMITS.SNAPSHOT_FRESH_MS);
     const reply = (type: string, body: string, tagged: string, more = {}) => {
       const etag = `W/"${digest(tagged)}"`;
       if (matchesTag(headers.get('if-none-match') ?? undefined, etag)) return send(304, { ...about, etag }, null);

@@ -3,14 +3,15 @@ import { snapshotOf } from '../../test/support/sample-snapshots.js';
 import type { ServedSnapshot } from '../cache/snapshot-cache.js';
 import { matchesTag, toCacheHeaders } from './cache-headers.js';
 
-const SERVED: ServedSnapshot = { snapshot: snapshotOf([]), ageMs: 2500, stale: false, cache: 'hit', failure: null };
+const SERVED: ServedSnapshot = { snapshot: snapshotOf([]), stale: false, cache: 'hit', failure: null };
 
-const headersOf = (change: Partial<ServedSnapshot>) => toCacheHeaders({ ...SERVED, ...change }, 10_000);
+const headersOf = (change: Partial<ServedSnapshot>, ageMs = 2500) =>
+  toCacheHeaders({ ...SERVED, ...change }, ageMs, 10_000);
 
 describe('the headers of a cached response', () => {
   it('have the age, and the freshness left', () => {
     expect(headersOf({})).toMatchObject({ age: '2', 'cache-control': 'private, max-age=7', 'snapshot-stale': 'false' });
-    expect(headersOf({ ageMs: 20_000, stale: true })).toMatchObject({
+    expect(headersOf({ stale: true }, 20_000)).toMatchObject({
       age: '20',
       'cache-control': 'private, max-age=0',
       'snapshot-stale': 'true',

@@ -1,12 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { ServedSnapshot } from '../cache/snapshot-cache.js';
+import type { Snapshot } from '../snapshot/snapshot-source.js';
+
+type Served = Pick<ServedSnapshot, 'stale' | 'cache' | 'failure'> & {
+  readonly snapshot: Pick<Snapshot, 'asOf' | 'complete'>;
+};
 
 /**
  * The headers that describe the age of a response (docs/api.md#headers). `Age` is in whole seconds.
+ * @param ageMs age of the snapshot now
  * @param freshMs age up to which a snapshot is fresh
  */
-export function toCacheHeaders(served: ServedSnapshot, freshMs: number): Record<string, string> {
-  const { snapshot, ageMs, stale } = served;
+export function toCacheHeaders(served: Served, ageMs: number, freshMs: number): Record<string, string> {
+  const { snapshot, stale } = served;
   const untilOld = Math.floor((freshMs - ageMs) / 1000);
   // a copy of an earlier run is stale however young it is
   const leftSeconds = stale ? Math.min(0, untilOld) : untilOld;
@@ -40,7 +46,7 @@ export function matchesTag(header: string | undefined, etag: string): boolean {
 const FORWARDED = { miss: 'miss', refreshed: 'stale', request: 'request' } as const;
 
 /** The handling of the request by this cache (RFC 9211): `detail` is the code of the failure that a stale answer hides. */
-function toCacheStatus({ cache, failure }: ServedSnapshot, ttlSeconds: number): string {
+function toCacheStatus({ cache, failure }: Served, ttlSeconds: number): string {
   // nothing is forwarded for a caller who may not wait because too many do
   const outcome = cache === 'hit' || failure === 'overloaded' ? 'hit' : `fwd=${FORWARDED[cache]}`;
   return `accounts-gateway; ${outcome}; ttl=${ttlSeconds}${failure === null ? '' : `; detail=${failure}`}`;

@@ -156,7 +156,7 @@ export class Responder {
   /** The headers that show the age of a response that is sent now. */
   #cacheHeaders(served: ServedSnapshot): Record<string, string> {
     const ageMs = toAgeMs(this.clock, served.snapshot);
-    return toCacheHeaders({ ...served, ageMs }, toFreshMs(this.settings));
+    return toCacheHeaders(served, ageMs, toFreshMs(this.settings));
   }
 
   #accountNotFound(served: ServedSnapshot): GatewayError {

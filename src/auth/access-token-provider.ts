@@ -38,7 +38,7 @@ export class AccessTokenProvider {
   async get(): Promise<AccessToken> {
     const token = this.usable;
     if (!token) return this.#renew();
-    if (this.options.clock.hasReached(token.renewAt) && !this.isBackingOff) this.#renew().catch(() => undefined);
+    if (this.options.clock.hasReached(token.renewAt)) this.#renew().catch(() => undefined);
     return token;
   }
 
@@ -67,11 +67,6 @@ export class AccessTokenProvider {
   /** The error that `get` throws at once, during the back-off without a usable token; else null. */
   failureNow(): GatewayError | null {
     return this.usable ? null : this.#backOff.failureNow();
-  }
-
-  /** True during the back-off after a failure. */
-  get isBackingOff(): boolean {
-    return this.#backOff.failureNow() !== null;
   }
 
   /** Ends the back-off: the next call may request a token at once. */

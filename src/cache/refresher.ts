@@ -143,7 +143,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
 
   /** Takes the stored copy, if it may be served. It is stale until a refresh, unless another instance has just stored it. */
   async #restore(): Promise<void> {
-    const copy = await this.source.take(({ leadMs }) => leadMs <= this.settings.SNAPSHOT_MAX_AGE_MS);
+    const copy = await this.source.take(() => true);
     if (!copy) return;
     const isCurrent = copy.source === 'shared' && this.clock.since(copy.snapshot.askedAt) <= toFreshMs(this.settings);
     if (this.#cache(copy) && !isCurrent) this.cached.markRestored();

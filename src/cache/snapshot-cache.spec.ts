@@ -13,7 +13,8 @@ import { later, type Instant } from '../time/clock.js';
 import { ANY, NOW as NO_CACHE, type Freshness } from './freshness.js';
 import { account, snapshotOf, type LocalList } from '../../test/support/sample-snapshots.js';
 import { createSnapshotCache } from '../../test/support/snapshot-cache.js';
-import type { SnapshotCache } from './snapshot-cache.js';
+import { toAgeMs } from './cached-snapshot.js';
+import type { ServedSnapshot, SnapshotCache } from './snapshot-cache.js';
 import type { ReadSnapshot, RefreshRequest, SnapshotSource } from '../snapshot/snapshot-source.js';
 
 const FRESH_MS = 10_000;
@@ -120,6 +121,10 @@ class Scene {
 
 const scene = (settings: Settings = {}) => new Scene(settings);
 
+/** What a caller got, with the age of its snapshot; an error unchanged. */
+const aged = ({ clock }: Scene, got: unknown) =>
+  got instanceof Error ? got : { ...(got as ServedSnapshot), ageMs: toAgeMs(clock, (got as ServedSnapshot).snapshot) };
+
 describe('one caller', () => {
   const HIT = { cache: 'hit', stale: false, failure: null };
   const REFRESHED = { stale: false, failure: null, ageMs: 0, snapshot: { size: 4 } };
@@ -167,7 +172,7 @@ describe('one caller', () => {
       if (bank === 'answers') here.answer(4);
       else if (bank !== 'hangs' && bank !== 'unasked') here.fail(bank);
       const got = await getting;
-      expect(got).toMatchObject(expected);
+      expect(aged(here, got)).toMatchObject(expected);
       expect(here.asked.length - before).toBe(bank === 'unasked' ? 0 : 1);
       expect(logFields.refreshId).toBe(bank === 'unasked' ? 'none' : here.refreshIds.at(-1));
       // a caller who leaves does not abort the refresh
@@ -176,8 +181,13 @@ describe('one caller', () => {
   );
 
   it('gets an age that counts from before the call to the bank', async () => {
-    const { ageMs, snapshot } = await (await scene().begin({ tookMs: 4000 })).snapshots.get(ANY);
-    expect([ageMs, snapshot.durationMs, snapshot.asOf]).toEqual([4000, 4000, '2026-11-21T08:00:00.000Z']);
+    const here = await scene().begin({ tookMs: 4000 });
+    const { snapshot } = await here.snapshots.get(ANY);
+    expect([toAgeMs(here.clock, snapshot), snapshot.durationMs, snapshot.asOf]).toEqual([
+      4000,
+      4000,
+      '2026-11-21T08:00:00.000Z',
+    ]);
   });
 
   it('waits until the soft timeout or the deadline, no longer', async () => {
@@ -240,11 +250,12 @@ describe('one refresh in flight', () => {
     const getting = [here.snapshots.get(maxAge(2)), here.snapshots.get(maxAge(2))];
     here.clock.advance(1000);
     here.answer(3);
-    expect((await first).ageMs).toBe(6000);
+    expect(toAgeMs(here.clock, (await first).snapshot)).toBe(6000);
     expect((await joins).snapshot).toBe((await first).snapshot);
     await turn();
     here.answer(4);
-    for (const served of await Promise.all(getting)) expect(served).toMatchObject({ snapshot: { size: 4 }, ageMs: 0 });
+    for (const served of await Promise.all(getting))
+      expect(aged(here, served)).toMatchObject({ snapshot: { size: 4 }, ageMs: 0 });
     expect(here.asked).toHaveLength(2);
   });
 
@@ -649,7 +660,7 @@ describe('a snapshot of another instance', () => {
     const here = scene();
     const [plain, now] = [here.snapshots.get(ANY), here.snapshots.get(NO_CACHE)];
     here.answerShared(4, 9000);
-    expect(await plain).toMatchObject({ ageMs: 9000, stale: false });
+    expect(aged(here, await plain)).toMatchObject({ ageMs: 9000, stale: false });
     await turn();
     expect(here.asked).toHaveLength(2);
     here.answer(5);

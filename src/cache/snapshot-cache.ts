@@ -5,7 +5,7 @@ import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
 import { Clock } from '../time/clock.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
-import { CachedSnapshot, toAgeMs } from './cached-snapshot.js';
+import { CachedSnapshot } from './cached-snapshot.js';
 import { ANY, expiresAt, NOW, satisfies, type Freshness } from './freshness.js';
 import { Refresher } from './refresher.js';
 import type { Snapshot } from '../snapshot/snapshot-source.js';
@@ -13,7 +13,6 @@ import type { Snapshot } from '../snapshot/snapshot-source.js';
 /** A snapshot as it is served to one caller. */
 export interface ServedSnapshot {
   readonly snapshot: Snapshot;
-  readonly ageMs: number;
   /** Older than SNAPSHOT_FRESH_MS, served because the bank is slow or failing. */
   readonly stale: boolean;
   /**
@@ -56,7 +55,7 @@ export class SnapshotCache {
    */
   get(wanted: Freshness, caller: Caller = {}): ServedSnapshot | Promise<ServedSnapshot> {
     const found = this.cached.find(wanted);
-    return found ? this.#serve(found, 'hit') : this.#getRefreshed(wanted, caller);
+    return found ? toServed(found, 'hit') : this.#getRefreshed(wanted, caller);
   }
 
   /** A refresh in the background while no snapshot was read by this process, or after a failure, for health. */
@@ -135,11 +134,11 @@ export class SnapshotCache {
       // a copy of an earlier run is served at once while the first refresh runs
       const softMs = this.cached.isRestored ? 0 : Math.min(SNAPSHOT_SOFT_TIMEOUT_MS, deadlineMs);
       const soon = await within(refreshed, softMs);
-      if (soon !== TIMED_OUT) return this.#serve(soon, outcome);
+      if (soon !== TIMED_OUT) return toServed(soon, outcome);
       const older = this.#serveStale(wanted, outcome, null);
       // for a caller who does not wait for it
       if (older) refreshed.catch(() => undefined);
-      return older ?? this.#serve(await refreshed, outcome);
+      return older ?? toServed(await refreshed, outcome);
     } finally {
       this.#callersWaiting -= 1;
       clearTimeout(deadline);
@@ -162,18 +161,20 @@ export class SnapshotCache {
     }
   }
 
-  #serve(snapshot: Snapshot, cache: CacheOutcome): ServedSnapshot {
-    return { snapshot, ageMs: toAgeMs(this.clock, snapshot), stale: false, cache, failure: null };
-  }
-
   /** The cached snapshot, marked; null when it is past its maximum age, or that of the caller. */
   #serveStale(wanted: Freshness, outcome: CacheOutcome, failure: ProblemCode | null): ServedSnapshot | null {
-    const { servable } = this.cached;
-    if (!servable) return null;
-    const served = this.#serve(servable, outcome);
-    return served.ageMs <= wanted.maxStaleAgeMs ? { ...served, stale: true, failure } : null;
+    const { servable, ageMs } = this.cached;
+    if (!servable || ageMs > wanted.maxStaleAgeMs) return null;
+    return { ...toServed(servable, outcome), stale: true, failure };
   }
 }
+
+const toServed = (snapshot: Snapshot, cache: CacheOutcome): ServedSnapshot => ({
+  snapshot,
+  stale: false,
+  cache,
+  failure: null,
+});
 
 /** Why a refresh is needed. */
 function toOutcome({ snapshot, isFresh }: CachedSnapshot): CacheOutcome {

@@ -102,7 +102,7 @@ export class SimulatedGateway {
     if (isOf(this.#current)) return;
     if (!isOf(this.#candidate)) this.#candidate = this.toIdentity(files);
     const candidate = this.#candidate as Identity;
-    if (candidate.tokens.isBackingOff) return;
+    if (candidate.tokens.failureNow()) return;
     try {
       await candidate.tokens.get();
     } catch {
