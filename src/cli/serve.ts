@@ -18,6 +18,7 @@ import { EXIT } from './exit.js';
 import { reportFailedStart } from './report-failed-start.js';
 import { startEmbeddedSandbox } from './embedded-sandbox.js';
 import { listenForStop } from './listen-for-stop.js';
+import { spareMemory } from './spare-memory.js';
 
 /** The longest wait until the last log lines are written: their reader may have stopped reading. */
 const FLUSH_WITHIN_MS = 1000;
@@ -52,6 +53,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     opened.defer(async () => void (await tracing?.stop()));
     forgetSecrets(process.env);
     exitOnInternalError(process, logger);
+    spareMemory();
     for (const warning of warnings) logger.warn({ event: 'config.warning' }, warning);
     // ends a back-off that the switches caused
     const onReset = () => reload('a switch of the sandbox was turned off');
