@@ -194,11 +194,11 @@ export const PROBLEMS = {
     title: "The bank's server is not trusted",
     when: "The server's certificate has expired, is for another name, or is from no trusted CA. Or there is no common TLS version or cipher.",
     steps: [
-      "Compare the issuer of the bank's server certificate with BANK_CA_FILE. [The doctor](troubleshooting.md#the-doctor) prints the issuer, and why it is not trusted.",
+      "Compare BANK_BASE_URL, BANK_AUTH_URL and BANK_CA_FILE with what the bank gave you. [The doctor](troubleshooting.md#the-doctor) says what does not fit: the address, TLS itself, or the server's certificate, whose issuer it prints.",
       'If the bank uses a private CA, set `BANK_CA_FILE` to its certificate, and [restart](troubleshooting.md#commands).',
       'If the issuer is your own company, a proxy intercepts TLS. Ask the network team to exempt the host of the bank.',
-      'Check `BANK_BASE_URL`, `BANK_AUTH_URL` and the clock of this machine (`date -u`).',
-      'If the certificate has expired, or there is no common TLS version, report it to the bank.',
+      'Check the clock of this machine (`date -u`).',
+      'If the certificate has expired, or there is no common TLS version or cipher, report it to the bank.',
     ],
   },
   'bank-refused': {
