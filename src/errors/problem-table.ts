@@ -207,8 +207,8 @@ export const PROBLEMS = {
     title: 'The bank rejected the request',
     when: 'The bank returned an unexpected 4xx status or a redirect.',
     steps: [
-      'Ask the bank why it rejects our calls. It needs the time and the status, and can check the allowlist.',
-      'Compare `BANK_BASE_URL` and `BANK_AUTH_URL` with what the bank gave you.',
+      'Compare BANK_BASE_URL and BANK_AUTH_URL with what the bank gave you. A redirect, or a 404 for the token, means a wrong address.',
+      'If they are right, ask the bank why it rejects our calls. It needs the time and the status, and can check the allowlist.',
       DOCTOR,
       KEEP_RUNNING,
     ],
