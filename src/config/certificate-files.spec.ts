@@ -106,7 +106,16 @@ const derOf = (pem: string): Buffer => new X509Certificate(pem).raw;
     ['text', () => 'hello', /is text of an unknown kind/],
     ['noise', () => Buffer.from('c0ffee00c0ffee', 'hex'), /is a binary file of an unknown kind/],
     ['one that is cut off', () => root + leaf.slice(0, 300), /^damaged: contains a CERTIFICATE block that is cut off/],
-    ['one that is damaged', () => root + leaf.replace(/\n.{20}/, '\n'), /^damaged: contains a damaged certificate/],
+    [
+      'one without its begin',
+      () => root + leaf.replace(/\n.{20}/, '\n'),
+      /^damaged: contains a damaged CERTIFICATE block/,
+    ],
+    [
+      'one without a line',
+      () => root + leaf.replace(/(?<=\n.*\n).*\n/, ''),
+      /^damaged: contains a damaged CERTIFICATE block/,
+    ],
     ['one with a foreign character', () => root + leaf.replace(/\n./, '\n*'), /^damaged: contains a damaged/],
     ['DER that is cut off', () => derOf(root).subarray(0, 200), /^damaged: /],
   ])('%s is refused, and named', (_what, make, message) => {

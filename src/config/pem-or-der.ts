@@ -65,7 +65,9 @@ function readPem(whole: string, label: string, body: string, layers: number): Bl
   if (!label.endsWith('CERTIFICATE')) return [other(`a block ${label}`)];
   // the armour of certutil
   const inside = layers > 0 ? readBlocks(der, layers - 1) : [];
-  return inside.some(isKnown) ? inside : [damaged('a damaged certificate')];
+  return inside.some((block) => isKnown(block) && block.kind !== 'damaged')
+    ? inside
+    : [damaged(`a damaged ${label} block`)];
 }
 
 /** A block in DER or BER, by its structure; null if it is none that is known. */
