@@ -143,7 +143,7 @@ describe('observe', () => {
     unsubscribe();
   });
 
-  it('a copy of the gateway is a copy', async () => {
+  it('shows a stale answer of the gateway as a copy', async () => {
     const gateway = open();
     gateway.next.stale = true;
     const { last, unsubscribe } = await follow(gateway);

@@ -5,7 +5,7 @@ import { highlight } from './highlight.js';
 /** Where a link between documents leads, and the title of that page; null for a file that is not served. */
 export type FindPage = (file: string) => { readonly href: string; readonly title: string } | null;
 
-/** A codespan that is longer may wrap. */
+/** A longer code span may wrap. */
 const MAX_UNBROKEN = 40;
 
 /** Renders a document of this project as HTML. Links to files that are not served become plain text. */

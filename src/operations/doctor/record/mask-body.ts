@@ -19,7 +19,7 @@ const NUMBERS = new Map([
 /** Open lists. */
 const WORDS = new Set(['status', 'type', 'protectionType']);
 const WORD = /^[A-Za-z]{1,40}$/;
-/** Lists of codes, with their form. */
+/** Fields whose values are codes, which stay, and the form of a code. */
 const CODES = new Map([
   ['currency', /^[A-Z]{3,4}$/],
   ['country', /^[A-Z]{2}$/],

@@ -1,7 +1,7 @@
 import { LevelIcon } from '../shared/icon.js';
 import type { Hop } from './path.js';
 
-/** The path from the bank's certificate to the apps. The first unhealthy stage is marked. */
+/** The path from the client certificate to the apps. The first unhealthy stage is marked. */
 export function PathStrip({ hops }: { readonly hops: readonly Hop[] }) {
   // the apps are last: they have the impact, not the cause
   const broken = hops.find(({ level }) => level === 'bad' || level === 'warn');
