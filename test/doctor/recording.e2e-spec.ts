@@ -205,6 +205,31 @@ describe('served by the sandbox and compared', () => {
       expect(differences).toEqual([expect.stringContaining(`the account list: ${expected}`)]);
     });
 
+    it.each<[string, string, string[]]>([
+      ['7', '-19435.5', []],
+      ['0.01', '1.234', []],
+      ['1.5', '15e-1', ['number; now number with an exponent']],
+      ['1.5', '1.00005', ['number; now number with more than 3 decimals']],
+    ])('an amount of %s that becomes %s gives %j', (was, is, expected) => {
+      const [before, now] = [was, is].map((amount) => [
+        { ...oneRow, body: `{"result":[{"balances":[{"intraDayAmount":${amount}}]}]}` },
+      ]) as [Exchange[], Exchange[]];
+      expect(compareForms(before, now)).toEqual(
+        expected.map((change) => `a page of one row: result[].balances[].intraDayAmount was ${change}`),
+      );
+    });
+
+    const oneRow: Exchange = {
+      kind: 'one-row',
+      path: '/api/v1/accounts',
+      query: {},
+      status: 200,
+      failure: null,
+      headers: {},
+      ms: 1,
+      body: '',
+    };
+
     let kept: Promise<MaskedRecording> | undefined;
     const recorded = async () => (await (kept ??= serve({}).then((sandbox) => record(sandbox)))).exchanges;
   });

@@ -113,8 +113,9 @@ function formOf(value: unknown): string {
   return 'text';
 }
 
+/** The bank's numbers have no trailing zeros, so the count of their decimals is a value, up to those of any currency. */
 function numberForm(source: string): string {
-  const [, decimals, exponent] = /^-?\d+(?:\.(\d+))?([eE].*)?$/.exec(source) ?? [];
-  const form = decimals === undefined ? 'number' : `number with ${decimals.length} decimals`;
-  return exponent === undefined ? form : `${form} and exponent`;
+  const [, decimals = '', exponent] = /^-?\d+(?:\.(\d+))?([eE].*)?$/.exec(source) ?? [];
+  if (exponent !== undefined) return 'number with an exponent';
+  return decimals.length <= 3 ? 'number' : 'number with more than 3 decimals';
 }
