@@ -110,7 +110,8 @@ export class SnapshotCache {
   async #getRefreshed(wanted: Freshness, caller: Caller): Promise<ServedSnapshot> {
     const { running, refusal } = this.refresher.state();
     const refused = running ? null : refusal;
-    const outcome = refused ? 'hit' : toOutcome(this.cached);
+    // a copy of an earlier run is never a hit
+    const outcome = refused && !this.cached.isRestored ? 'hit' : toOutcome(this.cached);
     try {
       if (refused) throw refused;
       return await this.#wait(wanted, caller, outcome);

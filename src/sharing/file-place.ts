@@ -59,6 +59,8 @@ export class FilePlace implements Place {
       file = await open(this.path, constants.O_RDONLY | constants.O_NONBLOCK);
       const stats = await file.stat();
       if (!stats.isFile()) throw new Error('it is not a regular file');
+      // an empty file is no missing one: it lost its content
+      if (stats.size === 0) throw new Error('it is empty');
       const bytes = Buffer.alloc(Math.min(maxBytes, stats.size));
       const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
       return [bytes.subarray(0, bytesRead), stats.size];

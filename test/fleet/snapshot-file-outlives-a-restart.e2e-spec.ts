@@ -52,7 +52,11 @@ describe('the copy in SNAPSHOT_FILE', () => {
     const { asOf } = earlier;
     const expiresAt = new Date(Date.parse(asOf) + 300_000).toISOString();
     expect(answer.json.snapshot).toEqual({ asOf, expiresAt, stale: true, complete: true });
-    expect(answer.headers['cache-status']).toMatch(/; (hit|fwd=stale); ttl=0(;|$)/);
+    expect(answer.headers['cache-status']).toMatch(/; fwd=stale; ttl=0(;|$)/);
+    // after the refresh has failed, too
+    const cacheStatus = async () => (await gateway.get('/api/v1/accounts')).headers['cache-status'] ?? '';
+    await until(async () => (await cacheStatus()).includes('detail='));
+    expect(await cacheStatus()).toMatch(/; fwd=stale; ttl=0; detail=bank-error$/);
     expect((await gateway.get('/health/ready')).status).toBe(200);
     const health = (await gateway.get('/health')).json;
     expect(health.status).toBe('degraded');
@@ -96,6 +100,7 @@ describe('the copy in SNAPSHOT_FILE', () => {
     for (const [reason, file] of [
       ['damaged', damaged],
       ['too-large', large],
+      ['unreadable', fileWith(Buffer.alloc(0))],
     ] as const) {
       const gateway = await restart(file);
       expect(gateway.events('sharing.refused')).toMatchObject([{ what: 'file', reason, level: 'warn' }]);
