@@ -1,10 +1,10 @@
 /** The outcome of a promise that took too long. */
 export const TIMED_OUT = Symbol('timed out');
 
-/** The result of `work`, or TIMED_OUT after `ms`; `work` goes on. */
+/** The result of `work`, or TIMED_OUT after `ms`, at once if that is negative; `work` goes on. */
 export async function within<T>(work: Promise<T>, ms: number): Promise<T | typeof TIMED_OUT> {
   const { promise, resolve } = Promise.withResolvers<typeof TIMED_OUT>();
-  const timer = setTimeout(resolve, ms, TIMED_OUT);
+  const timer = setTimeout(resolve, Math.max(0, ms), TIMED_OUT);
   try {
     return await Promise.race([work, promise]);
   } finally {
