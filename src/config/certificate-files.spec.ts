@@ -107,6 +107,11 @@ const derOf = (pem: string): Buffer => new X509Certificate(pem).raw;
     ['noise', () => Buffer.from('c0ffee00c0ffee', 'hex'), /is a binary file of an unknown kind/],
     ['one that is cut off', () => root + leaf.slice(0, 300), /^damaged: contains a CERTIFICATE block that is cut off/],
     [
+      'one whose bytes look like JSON',
+      () => root + armour(Buffer.from('[\u0001')),
+      /^damaged: contains a damaged CERTIFICATE block/,
+    ],
+    [
       'one without its begin',
       () => root + leaf.replace(/\n.{20}/, '\n'),
       /^damaged: contains a damaged CERTIFICATE block/,

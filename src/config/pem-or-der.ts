@@ -42,6 +42,7 @@ export function readBlocks(bytes: Buffer, layers = MAX_LAYERS): Block[] {
 
 const UNKNOWN = 'of an unknown kind';
 const isKnown = ({ kind, words }: Block): boolean => kind !== 'empty' && !words.endsWith(UNKNOWN);
+const isCryptographic = ({ kind }: Block): boolean => ['certificate', 'key', 'pfx', 'pkcs7'].includes(kind);
 
 function readPem(whole: string, label: string, body: string, layers: number): Block[] {
   if (!whole.endsWith(`-----END ${label}-----`)) return [damaged(`a ${label} block that is cut off`)];
@@ -65,9 +66,7 @@ function readPem(whole: string, label: string, body: string, layers: number): Bl
   if (!label.endsWith('CERTIFICATE')) return [other(`a block ${label}`)];
   // the armour of certutil
   const inside = layers > 0 ? readBlocks(der, layers - 1) : [];
-  return inside.some((block) => isKnown(block) && block.kind !== 'damaged')
-    ? inside
-    : [damaged(`a damaged ${label} block`)];
+  return inside.some(isCryptographic) ? inside : [damaged(`a damaged ${label} block`)];
 }
 
 /** A block in DER or BER, by its structure; null if it is none that is known. */
