@@ -50,6 +50,7 @@ describe('documents', () => {
     ['a link', '[a](docs/none.md)', 'docs/none.md'],
     ['a heading', '[a](docs/errors.md#none)', 'docs/errors.md#none'],
     ['a path', '`src/none/`', 'src/none/'],
+    ['the end of a path', '`cache/none.ts`', 'cache/none.ts'],
     ['a setting', 'ALLOWED_NONE', 'ALLOWED_NONE'],
     ['a command', 'npm run none', 'none'],
   ])('the negative case: finds %s that does not exist', (_what, text, mistake) => {

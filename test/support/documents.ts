@@ -59,6 +59,9 @@ function anchorsOf(document: string): Set<string> {
 const LINK = /\]\((?!https?:|mailto:)([^)\s]+)\)/g;
 const NAMED = /(?<![\w./-])((?:src|test|config|docs|client|\.github|\.ci)\/(?:[\w./-]*[\w/-])?(?:#[\p{L}\p{N}_-]+)?)/gu;
 
+/** A source file by the end of its path, such as `cache/refresher.ts`. */
+const NAMED_BY_END = /`(?!(?:src|test|config|client)\/)([\w-]+\/[\w./-]+\.tsx?)`/g;
+
 /**
  * The links, files and folders in a text that do not exist, including headings. A test may be named without its ending.
  */
@@ -67,7 +70,13 @@ export function brokenReferences(path: string, text: string): string[] {
   const all = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, reference = '']) => reference);
   const links = all(LINK).filter((link) => !exists(link.startsWith('#') ? path + link : posix.join(here, link)));
   const isThere = (name: string) => [name, posix.join(here, name), `${name}.e2e-spec.ts`].some(exists);
-  return [...links, ...all(NAMED).filter((name) => !isThere(name))];
+  const sources = sourcePaths();
+  const isEnd = (name: string) => sources.some((source) => source.endsWith(`/${name}`));
+  return [
+    ...links,
+    ...all(NAMED).filter((name) => !isThere(name)),
+    ...all(NAMED_BY_END).filter((name) => !isEnd(name)),
+  ];
 }
 
 function exists(reference: string): boolean {
