@@ -295,7 +295,7 @@ export const GROUPS = {
   'The sandbox bank': sandbox,
 };
 
-/** Every setting, with its default; no default is defined elsewhere. Parses the text of environment variables. */
+/** Every setting, with its default. Parses the text of environment variables. */
 export const settingsSchema = z.object({
   ...bank,
   ...calls,
