@@ -39,7 +39,7 @@ describe('the notice that a certificate expires', () => {
     expect(lines.map(({ daysLeft: left }) => left)).toEqual([20, 14]);
   });
 
-  it('is logged again in time after the machine had a wrong clock', () => {
+  it('is logged again on time after a wrong clock was corrected', () => {
     const { notice, lines } = startNotice();
     for (const day of [100, -400, 99, 30]) notice.check(certificate(), END - day * DAY_MS);
     expect(lines.map(({ daysLeft: left }) => left)).toEqual([-400, 30]);

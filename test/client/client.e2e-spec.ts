@@ -105,7 +105,7 @@ describe('all accounts', () => {
     expect(statuses()).toEqual([200, 200, 200, 304, 304, 304]);
   });
 
-  it('the negative case: are an error after three restarts if the snapshot keeps changing, never a mixture', async () => {
+  it('the negative case: fail after three restarts instead of mixing snapshots that keep changing', async () => {
     await serve();
     let calls = 0;
     const client = open(() => {

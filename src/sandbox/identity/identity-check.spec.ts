@@ -26,7 +26,7 @@ describe('isValidIdentity', () => {
     expect(isValidIdentity(rest)).toBe(false);
   });
 
-  it('a client certificate that is missing, damaged or of another identity can be renewed; another part cannot', () => {
+  it('only the client certificate can be renewed: if it is missing, damaged or from another identity', () => {
     const { pfx: _gone, ...rest } = mine;
     for (const pfx of [{}, { pfx: Buffer.from('noise') }, { pfx: other.pfx }]) {
       expect(canRenewClient({ ...rest, ...pfx })).toBe(true);
