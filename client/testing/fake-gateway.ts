@@ -98,6 +98,7 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
       const detail = `${method} is not allowed here, only ${ALLOW.allow}.`;
       throw new GatewayError('method-not-allowed', detail, { headers: ALLOW });
     }
+    if (!isReadable(path)) throw new GatewayError('malformed-request', 'The URL of the request is malformed.');
     if (endpoint === null) throw new GatewayError('not-found', 'No route has this path.');
     const query = toQuery(endpoint, id ?? '', search, headers.get('accept') ?? undefined);
     const served = await bank.serve(readCacheDirectives(headers.get('cache-control') ?? undefined), signal);
@@ -198,6 +199,16 @@ function toQuery(endpoint: Endpoint, id: string, search: URLSearchParams, accept
   const filters = readInput(input, endpoint === 'balances' ? filtersSchema : noQuerySchema);
   assertAcceptsJson(accept);
   return endpoint === 'balances' ? { kind: 'totals', filters } : { kind: 'account', id: decodeURIComponent(id) };
+}
+
+/** False for a path that the gateway's router cannot decode. */
+function isReadable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The parameters as the gateway's router gives them: an array for a repeated one. */

@@ -108,6 +108,10 @@ function toUnavailable(
     return forOperator(`${proxy} requires a client certificate, and ${never} (TLS alert ${alert}).`);
   }
   if (isTlsFailure(error)) return forOperator(`No TLS with the egress proxy ${host}: ${handshakeInWords(error)}.`);
+  if (error.code === 'HPE_HEADER_OVERFLOW') {
+    const detail = `${proxy} did not open a tunnel to ${target}: the header of its answer is larger than ${MAX_CONNECT_ANSWER_BYTES} bytes.`;
+    return new GatewayError('proxy-refused', detail);
+  }
   const other =
     protocol === 'http:'
       ? 'it may speak TLS, and then EGRESS_PROXY_URL begins with https://'

@@ -163,6 +163,11 @@ describe('the fake gateway answers as the built gateway does:', () => {
 
   it.each([
     ['GET', '/api/v1/none', 404],
+    ['GET', `${ACCOUNTS}/%zz`, 400],
+    ['GET', `${ACCOUNTS}/%zz?pageSize=0`, 400],
+    ['GET', '/api/v1/%E0', 400],
+    ['POST', `${ACCOUNTS}/%zz`, 405],
+    ['OPTIONS', `${ACCOUNTS}/%zz`, 204],
     ['HEAD', ACCOUNTS, 200],
     ['POST', ACCOUNTS, 405],
     ['OPTIONS', ACCOUNTS, 204],
