@@ -8,7 +8,6 @@ import { IdentityHolder } from './auth/identity-holder.js';
 import { BankModule } from './bank/bank.module.js';
 import { Clock } from './time/clock.js';
 import { Settings } from './config/settings.js';
-import { HealthModule } from './operations/health/health.module.js';
 import type { Http } from './http/create-http.js';
 import { HttpModule } from './http/http.module.js';
 import { ListenerCertificate } from './http/listener-certificate.js';
@@ -21,7 +20,7 @@ import { SandboxControl } from './sandbox/control/sandbox-control.js';
 import { REDIS_WAIT_MS } from './sharing/sharing.module.js';
 import { SnapshotCache } from './cache/snapshot-cache.js';
 import { CacheModule } from './cache/cache.module.js';
-import { MetricsModule } from './operations/metrics/metrics.module.js';
+import { OperationsModule } from './operations/operations.module.js';
 
 /** Components built by the command line or a test. */
 export interface AppParts {
@@ -83,8 +82,7 @@ export class AppModule {
         CacheModule,
         BankModule,
         AuthModule,
-        HealthModule,
-        MetricsModule,
+        OperationsModule,
         PagesModule.register({ sandbox: sandbox !== undefined }),
       ],
       // Nest asks the filter of the root module last, so filters of other modules work

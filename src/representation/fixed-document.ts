@@ -1,6 +1,8 @@
 import { promisify } from 'node:util';
+import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
+import { mergeMap, type Observable } from 'rxjs';
 import { compress, MIN_COMPRESSED_BYTES, toEncoding, type Compression } from './negotiation.js';
 
 const COMPRESSIBLE = /^(?:text\/|application\/json|image\/svg)/;
@@ -35,5 +37,14 @@ export class FixedDocument {
     const body = await (this.#compressed[encoding] ??= inTurn(() => compressed(this.#body, encoding)));
     reply.headers({ ...this.#headers, 'content-encoding': encoding });
     return body;
+  }
+}
+
+/** Sends the `FixedDocument` that a handler returns, with its headers, in the encoding that the caller prefers. */
+export class SendFixedDocument implements NestInterceptor<FixedDocument, Buffer> {
+  intercept(context: ExecutionContext, next: CallHandler<FixedDocument>): Observable<Buffer> {
+    const http = context.switchToHttp();
+    const [request, reply] = [http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>()];
+    return next.handle().pipe(mergeMap((document) => document.answer(request, reply)));
   }
 }

@@ -10,10 +10,9 @@ import type { TlsFacts } from './connect.js';
 import type { Recorder } from './record/recorder.js';
 import { checkAccounts, checkShape } from './check-accounts.js';
 import { checkDns, checkRoute, checkTls } from './check-connection.js';
-import { explainByOlderTls } from './older-tls.js';
 import { checkCertificate, checkSettings, type SettingsSource } from './check-files.js';
 import { checkSharing } from './check-sharing.js';
-import { checkToken } from './check-token.js';
+import { checkToken, explainByOlderTls } from './check-token.js';
 import { Steps, STEPS, type Findings, type StepReport } from './steps.js';
 
 interface ExamineOptions {

@@ -4,9 +4,8 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { builtFile, readBuiltFiles } from '../../config/built-file.js';
 import { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
-import { FixedDocument } from '../../representation/fixed-document.js';
+import { FixedDocument, SendFixedDocument } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
-import { SendFixedDocument } from '../html/send-fixed-document.js';
 import { toDocuments } from '../html/to-documents.js';
 
 /** The live pages, as Vite built them (src/pages/console/web). The files are read at the start: a later build may replace them. */

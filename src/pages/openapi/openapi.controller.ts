@@ -1,8 +1,7 @@
 import { Controller, Get, Inject, UseInterceptors } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { FixedDocument } from '../../representation/fixed-document.js';
+import { FixedDocument, SendFixedDocument } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
-import { SendFixedDocument } from '../html/send-fixed-document.js';
 import type { DescribeApi } from './describe-api.js';
 import { toReferencePage } from './reference-page.js';
 

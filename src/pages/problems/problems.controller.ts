@@ -2,12 +2,11 @@ import { Controller, Get, Headers, Param, UseInterceptors } from '@nestjs/common
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { refTo } from '../../representation/schemas.js';
 import { createStrictTypeChooser } from '../../representation/negotiation.js';
-import { FixedDocument } from '../../representation/fixed-document.js';
+import { FixedDocument, SendFixedDocument } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
 import { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { problemEntrySchema, problemListSchema, toProblemEntry } from '../../errors/problem-document.js';
-import { SendFixedDocument } from '../html/send-fixed-document.js';
 import { toCodePage, toListPage } from './problem-pages.js';
 import { ALL_CODES } from '../../errors/problem-table.js';
 
