@@ -40,7 +40,7 @@ it('a PFX in the environment is not called a file', async () => {
   await expect(
     readIdentityMaterial({ ...settings, BANK_PASSWORD: secret('p') } as unknown as Settings, new Date()),
   ).rejects.toMatchObject({
-    problem: 'BANK_PFX_BASE64 is text of an unknown kind, and no PFX.',
+    problem: 'BANK_PFX_BASE64 is text of an unknown kind, not a PFX.',
     remedy: expect.stringMatching(/^Use the \.pfx or \.p12 file as it was exported/),
   });
 });

@@ -84,24 +84,24 @@ const derOf = (pem: string): Buffer => new X509Certificate(pem).raw;
     [
       'a page',
       () => '<!DOCTYPE html><html><title>Log in</title>',
-      /^no-certificate: is an HTML page, and no certificate/,
+      /^no-certificate: is an HTML page, not a certificate/,
     ],
     [
       'PKCS#7',
       () => workshop.openssl('crl2pkcs7', '-nocrl', '-certfile', 'root.pem'),
-      /is PKCS#7 \(\.p7b\), and no certificate; .*openssl pkcs7/,
+      /is PKCS#7 \(\.p7b\), not a certificate; .*openssl pkcs7/,
     ],
     [
       'PKCS#7 in DER',
       () => workshop.openssl('crl2pkcs7', '-nocrl', '-certfile', 'root.pem', '-outform', 'DER'),
       /is PKCS#7 .*openssl pkcs7/,
     ],
-    ['a PFX', () => pfx, /is a PFX \(PKCS#12\), and no certificate; take the certificates out: openssl pkcs12/],
-    ['a key', () => key, /is a private key, and no certificate/],
+    ['a PFX', () => pfx, /is a PFX \(PKCS#12\), not a certificate; take the certificates out: openssl pkcs12/],
+    ['a key', () => key, /is a private key, not a certificate/],
     [
       'a request',
       () => workshop.openssl('req', '-new', '-key', 'leaf.key', '-subj', '/CN=x'),
-      /is a certificate request \(CSR\), and no certificate/,
+      /is a certificate request \(CSR\), not a certificate/,
     ],
     ['text', () => 'hello', /is text of an unknown kind/],
     ['noise', () => Buffer.from('c0ffee00c0ffee', 'hex'), /is a binary file of an unknown kind/],
@@ -186,11 +186,11 @@ const derOf = (pem: string): Buffer => new X509Certificate(pem).raw;
       'of OpenSSH',
       () => key.replaceAll('PRIVATE', 'OPENSSH PRIVATE'),
       '',
-      /^no-key: is a key of OpenSSH, and no private key/,
+      /^no-key: is a key of OpenSSH, not a private key/,
     ],
-    ['that is a certificate', () => leaf, '', /^no-key: is a certificate, and no private key/],
-    ['that is a PFX', () => pfx, '', /is a PFX \(PKCS#12\), and no private key; take the key out: openssl pkcs12/],
-    ['that is a public key', () => pkey('-pubout'), '', /is a public key, and no private key/],
+    ['that is a certificate', () => leaf, '', /^no-key: is a certificate, not a private key/],
+    ['that is a PFX', () => pfx, '', /is a PFX \(PKCS#12\), not a private key; take the key out: openssl pkcs12/],
+    ['that is a public key', () => pkey('-pubout'), '', /is a public key, not a private key/],
   ])('%s is refused', (_what, make, passphrase, message) => {
     expect(refusalOf(() => toPrivateKeys(Buffer.from(make()), passphrase))).toMatch(message);
   });
@@ -213,8 +213,8 @@ const derOf = (pem: string): Buffer => new X509Certificate(pem).raw;
   });
 
   it.each<[string, () => string | Buffer, RegExp]>([
-    ['a certificate in DER', () => derOf(leaf), /^wrong-kind: is a certificate, and no PFX; export it with its key/],
-    ['PEM', () => leaf + key, /^wrong-kind: is a certificate and a private key, and no PFX; .*BANK_CERT_FILE/],
+    ['a certificate in DER', () => derOf(leaf), /^wrong-kind: is a certificate, not a PFX; export it with its key/],
+    ['PEM', () => leaf + key, /^wrong-kind: is a certificate and a private key, not a PFX; .*BANK_CERT_FILE/],
     [
       'PKCS#7',
       () => workshop.openssl('crl2pkcs7', '-nocrl', '-certfile', 'root.pem', '-outform', 'DER'),
@@ -230,9 +230,9 @@ const derOf = (pem: string): Buffer => new X509Certificate(pem).raw;
     ],
     ['a path', () => '/run/secrets/client.pfx', /^wrong-kind: is the path of a file/],
     ['a path of Windows', () => 'C:\\bank\\my client.pfx\r\n', /^wrong-kind: is the path of a file/],
-    ['text', () => 'hello', /^wrong-kind: is text of an unknown kind, and no PFX; use the \.pfx or \.p12 file/],
+    ['text', () => 'hello', /^wrong-kind: is text of an unknown kind, not a PFX; use the \.pfx or \.p12 file/],
     ['hexadecimal digits', () => pfx.toString('hex'), /^wrong-kind: is hexadecimal digits/],
-    ['a keystore', () => Buffer.from('feedfeed00000002', 'hex'), /^wrong-kind: is a Java keystore \(JKS\), and no PFX/],
+    ['a keystore', () => Buffer.from('feedfeed00000002', 'hex'), /^wrong-kind: is a Java keystore \(JKS\), not a PFX/],
     ['an empty file', () => '', /^damaged: is empty/],
     ['base64 that is cut off at its begin', () => base64(pfx).slice(7), /^wrong-kind: is text of an unknown kind/],
   ])('%s is refused, and named', (_what, make, message) => {

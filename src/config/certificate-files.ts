@@ -42,7 +42,7 @@ function refuseKind(blocks: readonly Block[], wanted: keyof typeof NAMES): never
   const words = [...new Set(blocks.map((each) => each.words))].slice(0, 3).join(' and ');
   const reason = wanted === 'pfx' ? 'wrong-kind' : (`no-${wanted}` as const);
   const remedy = ADVICE.get(`${block.kind} for ${wanted}`) ?? `use the file with the ${NAMES[wanted]}`;
-  throw new ContentsUnusable(reason, `is ${words}, and no ${NAMES[wanted]}`, remedy);
+  throw new ContentsUnusable(reason, `is ${words}, not a ${NAMES[wanted]}`, remedy);
 }
 
 /** The certificates in a file of any of the forms of `readBlocks`. @throws ContentsUnusable; also if one is damaged */

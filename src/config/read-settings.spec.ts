@@ -235,7 +235,7 @@ describe('files that settings name', () => {
     expect(keyProblems(key)).toEqual([]);
     const other = `TLS_KEY_FILE points to ${otherKey}, which does not match TLS_CERT_FILE ${cert}`;
     expect(keyProblems(otherKey)).toEqual([other]);
-    expect(keyProblems(cert)).toEqual([expect.stringContaining('which is a certificate, and no private key')]);
+    expect(keyProblems(cert)).toEqual([expect.stringContaining('which is a certificate, not a private key')]);
     expect(problems({ TLS_CERT_FILE: cert })).toEqual([
       'TLS_KEY_FILE is missing; set TLS_CERT_FILE and TLS_KEY_FILE together',
     ]);
