@@ -31,7 +31,7 @@ interface HttpParts {
   readonly limits: HttpLimits;
 }
 
-/** Creates the parts before Nest: the server, and Fastify on it. */
+/** The parts that are there before Nest. */
 export interface Http {
   readonly fastify: FastifyInstance;
   readonly underWay: UnderWay;

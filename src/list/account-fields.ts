@@ -90,7 +90,7 @@ export const BALANCE_FIELDS = {
   lastTransactionTimestamp: text,
 };
 
-/** Every field of the bank's account that we know (docs/bank.md#fields-of-an-account): the one place where a field is added. */
+/** Every field of the bank's account that we know (docs/bank.md#fields-of-an-account); any other is drift. */
 export const ACCOUNT_FIELDS = {
   accountId: requiredId,
   accountDescription: text,

@@ -37,7 +37,7 @@ export function* answer(list: AccountList, query: Query, facts: SnapshotFacts): 
   return { digest, body };
 }
 
-/** A document in parts: of any length, for a query that `answer` has a null body for, or an export. Sliced without text are undefined. */
+/** A document in parts: of any length, for a query that `answer` has a null body for, or an export. A step without text is undefined. */
 export function* toParts(
   list: AccountList,
   asked: Query | Export,

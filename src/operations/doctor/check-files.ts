@@ -10,7 +10,7 @@ import { problemOf, StepFailed, type Findings } from './steps.js';
 
 const INVALID = { code: 'config-invalid', owner: 'operator' } as const;
 
-/** Reads the settings and reports which bank they lead to. @throws SettingsInvalid */
+/** Reads the settings, and starts the sandbox bank if that is asked for. @throws SettingsInvalid, SandboxNotStarted */
 export type SettingsSource = () => Promise<{ readonly settings: Settings; readonly warnings: readonly string[] }>;
 
 /** The first step: all settings, read as the gateway reads them. An example is given as it would be in .env. */

@@ -11,7 +11,7 @@ import { BankCondition } from './bank-condition.js';
 /** The state of every component at one moment. */
 export type GatewayFacts = ReturnType<GatewayStatus['read']>;
 
-/** Reads the state of every component. Health, metrics and the last hour have no other source. */
+/** Reads the state of every component. Health, metrics and the last hour take it from here only. */
 @Injectable()
 export class GatewayStatus {
   constructor(
