@@ -58,7 +58,7 @@ export class RedisConnection {
     return this.#trouble;
   }
 
-  /** Connects, and retries until `close`. Resolves after the first attempt, which takes at most 1.2 s. */
+  /** Connects, and retries until `close`. Resolves after the first attempt, which takes at most 1.4 s. */
   async connect(): Promise<void> {
     try {
       const client = await this.#open();
