@@ -1,7 +1,6 @@
 import { errorList, ok, problem, type Answer } from './answer.js';
 import type { BankCall } from './bank-call.js';
 import type { BankState } from '../state/bank-state.js';
-import { parseBasic } from '../state/basic-credentials.js';
 
 /** The token endpoint (docs/bank.md#token-endpoint), strict: it refuses what the document does not ask for. */
 export async function authorize(call: BankCall, bank: BankState): Promise<Answer> {
@@ -31,4 +30,17 @@ function refuse({ method, headers, hasBody, clientAddress, thumbprint }: BankCal
 
 function isJson(type: string): boolean {
   return type.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+}
+
+/** Reads an Authorization header of the scheme Basic (RFC 7617, UTF-8); null if it is not exactly that. */
+function parseBasic(header: string | undefined): { readonly username: string; readonly password: string } | null {
+  const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header ?? '')?.[1];
+  if (!encoded || encoded.length % 4 !== 0) return null;
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(encoded, 'base64'));
+    const colon = text.indexOf(':');
+    return colon < 0 ? null : { username: text.slice(0, colon), password: text.slice(colon + 1) };
+  } catch {
+    return null;
+  }
 }
