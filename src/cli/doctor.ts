@@ -2,7 +2,7 @@ import { accessSync, constants, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path';
 import { Clock } from '../time/clock.js';
 import { examine, toExitCode } from '../operations/doctor/examine.js';
-import { printStep, printVerdict } from '../operations/doctor/print-report.js';
+import { toStepText, toVerdictText } from '../operations/doctor/report-text.js';
 import { compareForms } from '../operations/doctor/record/compare-forms.js';
 import { Recorder, type MaskedRecording } from '../operations/doctor/record/recorder.js';
 import { readRecording, RecordingUnusable, type Recording } from '../sandbox/replay/read-recording.js';
@@ -61,13 +61,13 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
         sandbox = embedded.sandbox;
         return { settings: embedded.settings, warnings };
       },
-      onStep: (step) => print(printStep(step)),
+      onStep: (step) => print(toStepText(step)),
       recorder,
     });
     const recording = recorder?.mask(new Date()) ?? null;
     const differences = compared && recording ? compareForms(compared.exchanges, recording.exchanges) : null;
     if (json) process.stdout.write(`${JSON.stringify({ ...report, ...(differences && { differences }) }, null, 2)}\n`);
-    print(printVerdict(report, VERSION, new Date(), offline));
+    print(toVerdictText(report, VERSION, new Date(), offline));
     if (options.record && recording) print(write(options.record, recording, process.stdout.isTTY === true));
     const exitCode = toExitCode(report);
     // a bank that has always failed in this way is the same

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { Clock } from '../../src/time/clock.js';
 import { examine, failedStep, toExitCode, type DoctorReport } from '../../src/operations/doctor/examine.js';
-import { printStep, printVerdict } from '../../src/operations/doctor/print-report.js';
+import { toStepText, toVerdictText } from '../../src/operations/doctor/report-text.js';
 import { STEPS, type StepName, type StepReport } from '../../src/operations/doctor/steps.js';
 import { readSettings } from '../../src/config/read-settings.js';
 
@@ -37,9 +37,9 @@ export async function examineWith(
     clock,
     recorder,
     settings: async () => readSettings({ ...PATIENT, ...env }, { sandbox: false }),
-    onStep: (step) => void printed.push(printStep(step)),
+    onStep: (step) => void printed.push(toStepText(step)),
   });
-  printed.push(printVerdict(report, '1.2.3', new Date(), offline));
+  printed.push(toVerdictText(report, '1.2.3', new Date(), offline));
   const text = printed.join('');
   return {
     report,
