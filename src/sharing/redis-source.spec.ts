@@ -12,7 +12,7 @@ import type { Settings } from '../config/settings.js';
 import { SnapshotSource, type RefreshRequest, type Snapshot } from '../snapshot/snapshot-source.js';
 import type { Command, RedisConnection } from './redis-connection.js';
 import { RedisSource } from './redis-source.js';
-import { RedisPlace } from './redis-place.js';
+import { RedisStore } from './redis-store.js';
 import { HEADER_BYTES, seal, toGroup } from './sealing.js';
 
 const NOW_MS = Date.UTC(2026, 10, 21);
@@ -64,7 +64,7 @@ async function scene(
   const connection = { trouble: null, waitMs: 60_000, send, close: () => undefined } as unknown as RedisConnection;
   const { logger, lines } = keepLines();
   const limits = { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 300_000 };
-  const place = new RedisPlace(connection, '', 300_000, clock, 'owner');
+  const place = new RedisStore(connection, '', 300_000, clock, 'owner');
   const snapshot = () => snapshotOf([account()], true, clock.now(), durationMs);
   const bank = new OneSnapshot(snapshot);
   const parts = { group: async () => group, clock, logger, settings: { ...limits, ...settings } as Settings };

@@ -3,7 +3,7 @@ import type { ReadSnapshot, RefreshRequest, SnapshotSource } from '../snapshot/s
 import type { Instant } from '../time/clock.js';
 import { orAborted, within } from '../time/deadline.js';
 import { RedisConnection, RedisFailure, type Command, type RedisSettings } from './redis-connection.js';
-import { RedisPlace, type LockedLook } from './redis-place.js';
+import { RedisStore, type LockedState } from './redis-store.js';
 import type { Group } from './sealing.js';
 import { StoredSource, type StoredSourceParts } from './stored-source.js';
 
@@ -30,17 +30,17 @@ export class RedisSource extends StoredSource {
     const { clock, logger, group } = parts;
     const { SNAPSHOT_MAX_AGE_MS: maxAgeMs } = parts.settings;
     // a lock that a lost connection of this instance has left is deleted at each connect
-    const atConnect = async (): Promise<Command[]> => [place.toRelease(await group())];
+    const atConnect = async (): Promise<Command[]> => [store.toRelease(await group())];
     const connection = new RedisConnection(settings, logger, clock, waitMs, atConnect);
-    const place: RedisPlace = new RedisPlace(connection, settings.REDIS_KEY_PREFIX, maxAgeMs, clock);
+    const store: RedisStore = new RedisStore(connection, settings.REDIS_KEY_PREFIX, maxAgeMs, clock);
     await connection.connect();
-    return new RedisSource(source, connection, place, parts);
+    return new RedisSource(source, connection, store, parts);
   }
 
   constructor(
     source: SnapshotSource,
     private readonly connection: RedisConnection,
-    private readonly redis: RedisPlace,
+    private readonly redis: RedisStore,
     parts: StoredSourceParts,
   ) {
     super(source, redis, parts);
@@ -69,23 +69,23 @@ export class RedisSource extends StoredSource {
   }
 
   /**
-   * A copy that is accepted; else the last look, after which the source is read: with the lock, or without it after the longest
+   * A copy that is accepted; else the last state, after which the source is read: with the lock, or without it after the longest
    * wait. @throws RedisFailure; the reason of the signal
    */
-  async #find(group: Group, { accepts, signal }: RefreshRequest): Promise<ReadSnapshot | LockedLook> {
+  async #find(group: Group, { accepts, signal }: RefreshRequest): Promise<ReadSnapshot | LockedState> {
     const { clock } = this.parts;
     const began = clock.now();
-    let look = await this.redis.lockAndLook(group, this.connection.waitMs);
+    let state = await this.redis.lockAndInspect(group, this.connection.waitMs);
     // the wait for the other instance does not count as one for Redis
-    const { leftMs } = look;
+    const { leftMs } = state;
     for (;;) {
-      const copy = await this.takeFrom(group, look, began, accepts);
-      if (copy || look.locked) this.#vainWaits = 0;
-      if (copy && look.locked) this.inBackground(() => this.redis.releaseLock(group));
+      const copy = await this.takeFrom(group, state, began, accepts);
+      if (copy || state.locked) this.#vainWaits = 0;
+      if (copy && state.locked) this.inBackground(() => this.redis.releaseLock(group));
       if (copy) return copy;
-      if (look.locked || !this.#mayWait(began)) return look;
+      if (state.locked || !this.#mayWait(began)) return state;
       await orAborted(delay(POLL_EVERY_MS), signal);
-      look = await this.redis.lockAndLook(group, leftMs);
+      state = await this.redis.lockAndInspect(group, leftMs);
     }
   }
 
@@ -105,23 +105,23 @@ export class RedisSource extends StoredSource {
     return false;
   }
 
-  /** @param look null while Redis cannot be used */
-  async #readFromSource(group: Group, look: LockedLook | null, request: RefreshRequest): Promise<ReadSnapshot> {
-    if (!look) return this.readAndStore(request, null);
-    if (look.locked) this.redis.keepLock(group);
+  /** @param state null while Redis cannot be used */
+  async #readFromSource(group: Group, state: LockedState | null, request: RefreshRequest): Promise<ReadSnapshot> {
+    if (!state) return this.readAndStore(request, null);
+    if (state.locked) this.redis.keepLock(group);
     try {
       return await this.readAndStore(request, (snapshot) => ({
         ...snapshot,
-        asOf: toRedisTime(snapshot.askedAt, look),
+        asOf: toRedisTime(snapshot.askedAt, state),
       }));
     } finally {
-      if (look.locked) this.inBackground(() => this.redis.releaseLock(group));
+      if (state.locked) this.inBackground(() => this.redis.releaseLock(group));
     }
   }
 }
 
 /** An instant on the clock of Redis, ISO 8601: that of the last check, continued with the monotonic clock of this machine. */
-const toRedisTime = (instant: Instant, { at, nowMs }: LockedLook): string =>
+const toRedisTime = (instant: Instant, { at, nowMs }: LockedState): string =>
   new Date(nowMs + instant.monotonic - at.monotonic).toISOString();
 
 function toNullIfRedisFails(error: unknown): null {

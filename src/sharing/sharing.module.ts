@@ -47,9 +47,9 @@ async function createSource(
     return RedisSource.connect(bank, { ...settings, REDIS_URL }, parts, redisWaitMs);
   }
   if (path === undefined) return bank;
-  const [{ FilePlace }, { StoredSource }] = await Promise.all([
-    import('./file-place.js'),
+  const [{ FileStore }, { StoredSource }] = await Promise.all([
+    import('./file-store.js'),
     import('./stored-source.js'),
   ]);
-  return new StoredSource(bank, new FilePlace(path, clock, logger), parts);
+  return new StoredSource(bank, new FileStore(path, clock, logger), parts);
 }

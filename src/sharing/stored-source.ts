@@ -18,29 +18,29 @@ export const MAX_STORED_BYTES = 64 * 1_048_576;
 /** Tolerance for copies dated in the future, ms. Beyond it, a clock was set back, and the age of a copy is unknown. */
 const CLOCK_MAY_DIFFER_MS = 1000;
 
-/** The stored copy as a place shows it at one moment. */
-export interface Look {
+/** The stored copy as a store shows it at one moment. */
+export interface CopyState {
   /** The moment by the clocks of this machine. */
   readonly at: Instant;
-  /** The moment by the clock of the place, which dates copies, ms since 1970. */
+  /** The moment by the clock of the store, which dates copies, ms since 1970. */
   readonly nowMs: number;
   /** Size of the sealed copy, bytes; 0 without one. */
   readonly bytes: number;
   /** The begin of the copy, not authenticated; empty for a value of another kind. */
   readonly header: Buffer;
-  /** Time that the caller may still wait for the place, ms. */
+  /** Time that the caller may still wait for the store, ms. */
   readonly leftMs: number;
 }
 
 /** Where the one sealed copy of a group is stored. It logs when it cannot be used. */
-export interface Place {
+export interface Store {
   readonly kind: 'redis' | 'file';
   /** The shortest time between two writes, ms. */
   readonly writeEveryMs: number;
   /** The reason why it cannot be used; null if it can. */
   readonly failing: string | null;
-  look(group: Group): Promise<Look>;
-  load(group: Group, look: Look): Promise<Buffer>;
+  inspect(group: Group): Promise<CopyState>;
+  load(group: Group, state: CopyState): Promise<Buffer>;
   write(group: Group, sealed: Buffer, asOfMs: number): Promise<void>;
   drop(group: Group): Promise<void>;
 }
@@ -57,7 +57,7 @@ export class StoredSource extends SnapshotSource {
   #pending: Snapshot | null = null;
   #timer: NodeJS.Timeout | undefined;
   #writtenAt = -Infinity;
-  /** Background work on the place, one after the other. */
+  /** Background work on the store, one after the other. */
   #work: Promise<void> = Promise.resolve();
   /** The reason that was logged last. Cleared when a copy was taken. */
   #reported: Refused['reason'] | null = null;
@@ -68,7 +68,7 @@ export class StoredSource extends SnapshotSource {
 
   constructor(
     private readonly source: SnapshotSource,
-    private readonly place: Place,
+    private readonly store: Store,
     protected readonly parts: StoredSourceParts,
   ) {
     super();
@@ -87,7 +87,7 @@ export class StoredSource extends SnapshotSource {
     try {
       const ours = await group();
       const began = clock.now();
-      return await this.takeFrom(ours, await this.place.look(ours), began, acceptsInTime);
+      return await this.takeFrom(ours, await this.store.inspect(ours), began, acceptsInTime);
     } catch (error) {
       this.#report(error);
       return null;
@@ -95,7 +95,7 @@ export class StoredSource extends SnapshotSource {
   }
 
   override status(): SharingStatus {
-    const { kind, failing } = this.place;
+    const { kind, failing } = this.store;
     if (kind === 'file') return { redis: null, file: { failing } };
     const state = failing === null ? 'fleet' : 'unavailable';
     const times = { lastStoredAt: this.#lastStoredAt, lastTakenAt: this.#lastTakenAt };
@@ -119,7 +119,7 @@ export class StoredSource extends SnapshotSource {
       this.#withdrawnAt = null;
       if (!toDated) return read;
       const snapshot = toDated(read.snapshot);
-      this.#store(snapshot);
+      this.#writeSoon(snapshot);
       return { ...read, snapshot };
     } catch (error) {
       if (error instanceof GatewayError && error.code === 'access-not-granted') this.#drop();
@@ -135,18 +135,23 @@ export class StoredSource extends SnapshotSource {
   /**
    * The copy that was looked at; null without one, or if it is not accepted.
    * @param began when the refresh or the search for a copy began
-   * @throws an error of the place
+   * @throws an error of the store
    */
-  protected async takeFrom(group: Group, look: Look, began: Instant, accepts: Accepts): Promise<ReadSnapshot | null> {
-    if (look.bytes === 0) return null;
-    const { kind } = this.place;
+  protected async takeFrom(
+    group: Group,
+    state: CopyState,
+    began: Instant,
+    accepts: Accepts,
+  ): Promise<ReadSnapshot | null> {
+    if (state.bytes === 0) return null;
+    const { kind } = this.store;
     try {
-      if (look.bytes > MAX_STORED_BYTES + OVERHEAD_BYTES) throw new Refused('too-large');
-      if (!this.#isAccepted(readHeader(look.header, group), look, began, accepts)) return null;
-      const opened = await open(await this.place.load(group, look), group);
+      if (state.bytes > MAX_STORED_BYTES + OVERHEAD_BYTES) throw new Refused('too-large');
+      if (!this.#isAccepted(readHeader(state.header, group), state, began, accepts)) return null;
+      const opened = await open(await this.store.load(group, state), group);
       // the checked header was not authenticated, and the copy may have been replaced
-      if (!this.#isAccepted(opened.facts, look, began, accepts)) return null;
-      const snapshot = await toSnapshot(opened, toInstant(opened.facts, look));
+      if (!this.#isAccepted(opened.facts, state, began, accepts)) return null;
+      const snapshot = await toSnapshot(opened, toInstant(opened.facts, state));
       this.#reported = null;
       this.#lastTakenAt = this.#now();
       return { snapshot, pages: 0, source: kind === 'redis' ? 'shared' : 'file' };
@@ -157,18 +162,18 @@ export class StoredSource extends SnapshotSource {
     }
   }
 
-  #isAccepted(facts: SealedFacts, look: Look, began: Instant, accepts: Accepts): boolean {
-    if (facts.asOfMs > look.nowMs + CLOCK_MAY_DIFFER_MS) throw new Refused('too-old');
+  #isAccepted(facts: SealedFacts, state: CopyState, began: Instant, accepts: Accepts): boolean {
+    if (facts.asOfMs > state.nowMs + CLOCK_MAY_DIFFER_MS) throw new Refused('too-old');
     const { clock } = this.parts;
-    const askedAt = toInstant(facts, look);
+    const askedAt = toInstant(facts, state);
     if (this.#withdrawnAt && askedAt.monotonic <= this.#withdrawnAt.monotonic) return false;
     return accepts({ leadMs: clock.since(askedAt) - clock.since(began), durationMs: facts.durationMs });
   }
 
-  /** Writes the snapshot in the background, as often as the place allows. */
-  #store(snapshot: Snapshot): void {
+  /** Writes the snapshot in the background, as often as the store allows. */
+  #writeSoon(snapshot: Snapshot): void {
     this.#pending = snapshot;
-    const inMs = this.#writtenAt + this.place.writeEveryMs - performance.now();
+    const inMs = this.#writtenAt + this.store.writeEveryMs - performance.now();
     if (inMs <= 0) this.#writePending();
     else this.#timer ??= setTimeout(() => this.#writePending(), inMs).unref();
   }
@@ -188,7 +193,7 @@ export class StoredSource extends SnapshotSource {
     if (!json) throw new Refused('too-large');
     const facts = { asOfMs: Date.parse(asOf), durationMs, complete };
     const group = await this.parts.group();
-    await this.place.write(group, await seal({ json, facts }, group), facts.asOfMs);
+    await this.store.write(group, await seal({ json, facts }, group), facts.asOfMs);
     this.#lastStoredAt = this.#now();
   }
 
@@ -196,14 +201,14 @@ export class StoredSource extends SnapshotSource {
   #drop(): void {
     this.#withdrawnAt = this.parts.clock.now();
     this.#pending = null;
-    this.inBackground(async () => this.place.drop(await this.parts.group()));
+    this.inBackground(async () => this.store.drop(await this.parts.group()));
   }
 
-  /** Logs why a copy is ignored or not stored, once. Other failures are those of the place, which logs them. */
+  /** Logs why a copy is ignored or not stored, once. Other failures are those of the store, which logs them. */
   #report(error: unknown): void {
     if (!(error instanceof Refused) || error.reason === this.#reported) return;
     this.#reported = error.reason;
-    const { kind: what } = this.place;
+    const { kind: what } = this.store;
     const { reason } = error;
     const name = what === 'redis' ? 'Redis' : 'SNAPSHOT_FILE';
     const message =
@@ -219,7 +224,7 @@ export class StoredSource extends SnapshotSource {
 }
 
 /** When the bank was asked, by the clocks of this machine. */
-const toInstant = ({ asOfMs }: SealedFacts, { at, nowMs }: Look): Instant => later(at, asOfMs - nowMs);
+const toInstant = ({ asOfMs }: SealedFacts, { at, nowMs }: CopyState): Instant => later(at, asOfMs - nowMs);
 
 /** The snapshot of a stored copy, in its own thread. @throws Refused */
 async function toSnapshot({ json, facts }: Awaited<ReturnType<typeof open>>, askedAt: Instant): Promise<Snapshot> {

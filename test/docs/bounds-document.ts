@@ -174,7 +174,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'test/fleet/stored-copy',
     ],
     [
-      'Redis: {sharing/redis-connection USUAL_WAIT_MS} ms per request, and {sharing/redis-place MS_PER_MB} ms per MB',
+      'Redis: {sharing/redis-connection USUAL_WAIT_MS} ms per request, and {sharing/redis-store MS_PER_MB} ms per MB',
       'works alone',
       'test/fleet/redis-away-costs-callers-nothing',
     ],

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock, Instant } from '../time/clock.js';
 import { EXPIRE_IF_EQUAL, readTime, type Command, type RedisConnection } from './redis-connection.js';
 import { HEADER_BYTES, readHeader, type Group } from './sealing.js';
-import type { Look, Place } from './stored-source.js';
+import type { CopyState, Store } from './stored-source.js';
 
 /** Lifetime of the lock, ms: the delay that a crashed holder causes. The holder renews it three times within it. */
 const LOCK_MS = 3000;
@@ -13,13 +13,13 @@ const BACKGROUND_MS = 1000;
 const MB = 1_048_576;
 const MS_PER_MB = 20;
 
-/** The look, and whether this instance has the lock now, which it must release. */
-export interface LockedLook extends Look {
+/** The state of the copy, and whether this instance has the lock now, which it must release. */
+export interface LockedState extends CopyState {
   readonly locked: boolean;
 }
 
 /** The one value and the one lock of a group in Redis, dated by the clock of Redis. Every method may throw RedisFailure. */
-export class RedisPlace implements Place {
+export class RedisStore implements Store {
   readonly kind = 'redis';
   readonly writeEveryMs = 0;
   #renewal: NodeJS.Timeout | undefined;
@@ -37,28 +37,30 @@ export class RedisPlace implements Place {
     return this.connection.trouble;
   }
 
-  async look(group: Group, withinMs = this.connection.waitMs): Promise<Look> {
+  async inspect(group: Group, withinMs = this.connection.waitMs): Promise<CopyState> {
     const at = this.clock.now();
-    return this.connection.send(this.#lookCommands(group), withinMs, (replies) => this.#toLook(at, withinMs, replies));
+    return this.connection.send(this.#inspectCommands(group), withinMs, (replies) =>
+      this.#toState(at, withinMs, replies),
+    );
   }
 
   /**
    * Takes the lock if it is free, then looks for a copy: in this order the copy of the lock's last holder is found, since
    * that stored it before it released the lock. A lock that a lost connection of this instance has set is its own.
    */
-  async lockAndLook(group: Group, withinMs: number): Promise<LockedLook> {
+  async lockAndInspect(group: Group, withinMs: number): Promise<LockedState> {
     const at = this.clock.now();
     const key = this.#lock(group);
     const lock: Command[] = [
       ['SET', key, this.owner, 'NX', 'PX', String(LOCK_MS)],
       ['GET', key],
     ];
-    return this.connection.send([...lock, ...this.#lookCommands(group)], withinMs, ([, holder, ...replies]) => {
-      return { ...this.#toLook(at, withinMs, replies), locked: String(holder) === this.owner };
+    return this.connection.send([...lock, ...this.#inspectCommands(group)], withinMs, ([, holder, ...replies]) => {
+      return { ...this.#toState(at, withinMs, replies), locked: String(holder) === this.owner };
     });
   }
 
-  async load(group: Group, { bytes, leftMs }: Look): Promise<Buffer> {
+  async load(group: Group, { bytes, leftMs }: CopyState): Promise<Buffer> {
     const withinMs = leftMs + toTransferMs(bytes);
     const command = ['GETRANGE', this.#value(group), '0', String(bytes - 1)];
     return this.connection.send([command], withinMs, ([sealed]) => toBytes(sealed));
@@ -66,10 +68,10 @@ export class RedisPlace implements Place {
 
   /** Stores a copy, unless a newer one is there. */
   async write(group: Group, sealed: Buffer, asOfMs: number): Promise<void> {
-    const look = await this.look(group, BACKGROUND_MS);
-    const storedMs = toAsOfMs(look, group);
+    const state = await this.inspect(group, BACKGROUND_MS);
+    const storedMs = toAsOfMs(state, group);
     // one from the future is none
-    if (storedMs !== null && storedMs > asOfMs && storedMs <= look.nowMs) return;
+    if (storedMs !== null && storedMs > asOfMs && storedMs <= state.nowMs) return;
     const command = ['SET', this.#value(group), sealed, 'PX', String(this.maxAgeMs + KEEP_LONGER_MS)];
     await this.connection.send([command], BACKGROUND_MS + toTransferMs(sealed.length));
   }
@@ -100,13 +102,13 @@ export class RedisPlace implements Place {
     return ['EVAL', EXPIRE_IF_EQUAL, '1', this.#lock(group), this.owner, String(ms)];
   }
 
-  #lookCommands(group: Group): Command[] {
+  #inspectCommands(group: Group): Command[] {
     const value = this.#value(group);
     return [['TIME'], ['STRLEN', value], ['GETRANGE', value, '0', String(HEADER_BYTES - 1)]];
   }
 
   /** A key of another type reads as null. @throws RedisFailure */
-  #toLook(at: Instant, withinMs: number, [time, bytes, header]: readonly unknown[]): Look {
+  #toState(at: Instant, withinMs: number, [time, bytes, header]: readonly unknown[]): CopyState {
     return {
       at,
       nowMs: readTime(time, at),
@@ -130,7 +132,7 @@ const toBytes = (reply: unknown): Buffer => (Buffer.isBuffer(reply) ? reply : Bu
 const toTransferMs = (bytes: number): number => (bytes / MB) * MS_PER_MB;
 
 /** Date of the copy, not authenticated; null for none of this group. */
-function toAsOfMs({ header }: Look, group: Group): number | null {
+function toAsOfMs({ header }: CopyState, group: Group): number | null {
   try {
     return readHeader(header, group).asOfMs;
   } catch {

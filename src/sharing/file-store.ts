@@ -3,10 +3,10 @@ import { open, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { Clock } from '../time/clock.js';
 import { HEADER_BYTES, Refused, type Group } from './sealing.js';
-import type { Look, Place } from './stored-source.js';
+import type { CopyState, Store } from './stored-source.js';
 
 /** SNAPSHOT_FILE: the stored copy of one instance, dated by the wall clock of the machine (docs/fleet.md#the-stored-copy). */
-export class FilePlace implements Place {
+export class FileStore implements Store {
   readonly kind = 'file';
   readonly writeEveryMs = 10_000;
   #failing: string | null = null;
@@ -21,13 +21,13 @@ export class FilePlace implements Place {
     return this.#failing;
   }
 
-  async look(): Promise<Look> {
+  async inspect(): Promise<CopyState> {
     const at = this.clock.now();
     const [header, bytes] = await this.#read(HEADER_BYTES);
     return { at, nowMs: at.wall, bytes, header, leftMs: Infinity };
   }
 
-  async load(_group: Group, { bytes }: Look): Promise<Buffer> {
+  async load(_group: Group, { bytes }: CopyState): Promise<Buffer> {
     return (await this.#read(bytes))[0];
   }
 
