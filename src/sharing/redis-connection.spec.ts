@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { onClose } from '../../test/support/closing.js';
+import { until } from '../../test/support/until.js';
 import { RedisConnection } from './redis-connection.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'redis-connection-'));
@@ -20,4 +22,39 @@ it('a REDIS_CA_FILE that became too large at run time is not read, and the conne
   onClose(() => connection.close());
   await connection.connect();
   expect(connection.trouble).toBe('REDIS_URL_FILE or REDIS_CA_FILE cannot be read (FileUnusable)');
+});
+
+/** Begins a reply, and goes on with it as long as the connection lives. */
+function endless(socket: Socket): void {
+  socket.write('$99999999999\r\n');
+  const timer = setInterval(() => socket.write('x'), 100);
+  socket.once('close', () => clearInterval(timer));
+}
+
+it('a reply without an end on an idle connection ends it', async () => {
+  let ended = false;
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined).on('close', () => (ended = true));
+    socket.on('data', (data) => {
+      for (const [, name] of data
+        .toString('latin1')
+        .matchAll(/^(HELLO|TIME|SET|GET|STRLEN|GETRANGE|EVAL|DEL|PING)\r$/gm)) {
+        if (name === 'HELLO') socket.write('%0\r\n');
+        else if (name === 'TIME') socket.write(`*2\r\n:${Math.floor(Date.now() / 1000)}\r\n:0\r\n`);
+        else socket.write('+OK\r\n');
+        if (name === 'DEL') setTimeout(() => endless(socket), 100);
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onClose(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const url = { file: null, read: () => `redis://127.0.0.1:${port}` };
+  const settings = { REDIS_URL: url, REDIS_CA_FILE: undefined, REDIS_KEY_PREFIX: 'test:' };
+  const connection = new RedisConnection(settings, pino({ level: 'silent' }), new FakeClock(Date.now()));
+  onClose(() => connection.close());
+  await connection.connect();
+  expect(connection.trouble).toBeNull();
+  await until(() => ended);
+  expect(connection.trouble).toBe('it did not answer in time (timeout)');
 });

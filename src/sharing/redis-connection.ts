@@ -32,6 +32,8 @@ const CLOCK_TRUSTED_WITHIN_MS = 86_400_000;
 /** A connection may take that many times as long. */
 const CONNECT_WAITS = 5;
 const RETRY_MS = 250;
+/** How often a connection that nothing waits for is asked whether it still answers, ms. */
+const PING_EVERY_MS = 300;
 
 type RedisClient = ReturnType<typeof createRedisClient>;
 
@@ -43,6 +45,9 @@ export class RedisConnection {
   #client: RedisClient | null = null;
   #trouble: string | null = null;
   #retry: NodeJS.Timeout | undefined;
+  #ping: NodeJS.Timeout | undefined;
+  /** Calls of `send` under way, each with its own time limit. */
+  #sending = 0;
   #closed = false;
 
   constructor(
@@ -69,6 +74,7 @@ export class RedisConnection {
         this.logger.info({ event: 'sharing.recovered', what: 'redis' }, 'Redis can be used again');
       }
       this.#trouble = null;
+      this.#ping = setInterval(() => this.#askIfIdle(), PING_EVERY_MS).unref();
     } catch (error) {
       this.#tryLater(error);
     }
@@ -86,18 +92,28 @@ export class RedisConnection {
   ): Promise<T> {
     const client = this.#client;
     if (!client) throw new RedisFailure('not-connected');
+    this.#sending += 1;
     try {
       return read(await exchange(client, commands, withinMs));
     } catch (error) {
       if (client === this.#client) this.#fail(error);
       throw error instanceof RedisFailure ? error : new RedisFailure(toCode(error));
+    } finally {
+      this.#sending -= 1;
     }
   }
 
   close(): void {
     this.#closed = true;
     clearTimeout(this.#retry);
+    clearInterval(this.#ping);
     this.#client?.destroy();
+  }
+
+  /** The library's own PING has no time limit: a reply without an end would fill the memory of an idle gateway. */
+  #askIfIdle(): void {
+    if (this.#sending > 0) return;
+    this.send([['PING']], CONNECT_WAITS * this.waitMs).catch(() => undefined);
   }
 
   /** Opens a connection and checks it. @throws RedisFailure or an error of the library */
@@ -131,7 +147,6 @@ export class RedisConnection {
       ['GETRANGE', key, '0', '0'],
       ['EVAL', EXPIRE_IF_EQUAL, '1', key, 'x', '0'],
       ['DEL', key],
-      // the library sends it while the connection is idle
       ['PING'],
       ...(await this.atConnect()),
     ];
@@ -143,6 +158,7 @@ export class RedisConnection {
 
   #fail(error: unknown): void {
     if (!this.#client) return;
+    clearInterval(this.#ping);
     this.#client.destroy();
     this.#client = null;
     this.#tryLater(error);
@@ -208,7 +224,6 @@ function createRedisClient({ REDIS_URL, REDIS_CA_FILE: caFile }: RedisSettings, 
         ? { ...limits, tls: true, ca: readCertificates(caFile).pem, allowPartialTrustChain: true }
         : limits,
     disableOfflineQueue: true,
-    pingInterval: 300,
     // an ACL may refuse it
     disableClientInfo: true,
     maintNotifications: 'disabled',
