@@ -68,7 +68,8 @@ export async function checkCertificate(
   const invalid = validityError(certificate, nowMs);
   if (invalid) throw invalid;
   if (left < EXPIRING_UNDER_DAYS) {
-    findings.warning = problemOf('certificate-expiring', `The certificate expires in ${toDays(left)}.`);
+    const problem = [`The certificate expires in ${toDays(left)}.`, ...warnings].join(' ');
+    findings.warning = problemOf('certificate-expiring', problem);
   } else if (warnings.length > 0) {
     findings.warning = { problem: warnings.join(' '), remedy: 'Fix this, or the bank may reject the certificate.' };
   }
