@@ -29,7 +29,7 @@ export interface AppParts {
   readonly log: Log;
   /** The switches of the embedded sandbox bank, if there is one. */
   readonly sandbox?: SandboxControl | undefined;
-  /** The longest a request waits for Redis, ms; 200 if not given. A test of a healthy Redis allows for a busy machine. */
+  /** Maximum wait of a request for Redis, ms; default 200. Tests with a healthy Redis raise it for busy machines. */
   readonly redisWaitMs?: number | undefined;
 }
 
@@ -92,12 +92,12 @@ export class AppModule {
 
   /** Starts the first refresh in the background. */
   readAtStart(): void {
-    // what goes wrong is logged there
+    // failures are logged there
     this.snapshots.probe()?.catch(() => undefined);
   }
 
   /**
-   * Reloads certificates and credentials, ends any back-off, and forgets connections and what was learned about the bank.
+   * Reloads certificates and credentials, ends any back-off, and forgets connections and what it learned about the bank.
    * Resolves when new certificates are in use or were refused.
    */
   async reload(): Promise<void> {

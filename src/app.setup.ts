@@ -21,7 +21,7 @@ export async function createApp(parts: AppParts, limits: HttpLimits = HTTP_LIMIT
     new FastifyAdapter(http.fastify),
     { logger: false, abortOnError: false },
   );
-  // not before: a start that fails is reported once, by the command
+  // only now: the command reports a failed start, once
   http.fastify.server.once('listening', () => app.useLogger(new NestLogger(log.logger)));
   return app;
 }

@@ -32,14 +32,14 @@ export interface Observed {
   readonly getSnapshot: () => ObservedState;
   /** Calls the listener after each change of the state. Returns the function that unsubscribes it. @throws TypeError for what is no function */
   readonly subscribe: (listener: () => void) => () => void;
-  /** Makes the gateway ask the bank now, if somebody subscribes. */
+  /** Makes the gateway refresh from the bank now, if there are subscribers. */
   readonly refresh: () => void;
 }
 
 const NO_DATA = { data: null, asOf: null, expiresAt: null };
 const LOADING: ObservedState = Object.freeze({ status: 'loading', ...NO_DATA, error: null, nextAttemptAt: null });
 
-/** Observers that nobody uses and that are kept, in case that somebody has one and subscribes later. */
+/** Maximum number of unused observers that are kept, in case a holder of one subscribes later. */
 const MAX_UNUSED = 100;
 
 /** The observers of a client: one for each query. */

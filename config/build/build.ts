@@ -106,7 +106,7 @@ async function buildInto(directory: string): Promise<void> {
   const packages = listBundledPackages(modules, ['preact'], ROOT);
   writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(packages));
   if (flags.sbom) writeFileSync(join(directory, 'sbom.cdx.json'), createSbom(packages));
-  // what is in dist/*.js are ES modules, wherever it is copied
+  // marks dist/*.js as ES modules, wherever the directory is copied
   writeFileSync(
     join(directory, 'package.json'),
     `${JSON.stringify({ name: 'accounts-gateway', version, type: 'module' })}\n`,

@@ -47,7 +47,7 @@ const FORWARDED = { miss: 'miss', refreshed: 'stale', request: 'request' } as co
 
 /** The handling of the request by this cache (RFC 9211): `detail` is the code of the failure that a stale answer hides. */
 function toCacheStatus({ cache, failure }: Served, ttlSeconds: number): string {
-  // nothing is forwarded for a caller who may not wait because too many do
+  // when too many callers wait, the cache answers the next one and forwards nothing
   const outcome = cache === 'hit' || failure === 'overloaded' ? 'hit' : `fwd=${FORWARDED[cache]}`;
   return `accounts-gateway; ${outcome}; ttl=${ttlSeconds}${failure === null ? '' : `; detail=${failure}`}`;
 }

@@ -6,7 +6,7 @@ import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 
 const LIMITS = {
   downloads: 8,
-  /** Snapshots that downloads keep alive at once: each has the memory of a whole list. */
+  /** Maximum number of snapshots that downloads keep alive: each holds a whole list in memory. */
   snapshots: 3,
   durationMs: 120_000,
 };
@@ -44,7 +44,7 @@ export class Downloads {
     };
     try {
       pieces = begin(AbortSignal.any([caller, end.signal]));
-      // a list that has ended meanwhile is known before the header is sent
+      // reveals a list that has ended meanwhile, before the header is sent
       const first = await within(pieces.next(), deadline - performance.now());
       if (first === TIMED_OUT) throw overloaded(`The download was not ready within ${waitMs} ms.`);
       const stream = Readable.from(withFirst(first, pieces), { objectMode: false });
@@ -56,7 +56,7 @@ export class Downloads {
     }
   }
 
-  /** Callers who wait are woken in their order. @throws GatewayError overloaded; the reason of `caller` */
+  /** Wakes waiting callers in order of arrival. @throws GatewayError overloaded; the reason of `caller` */
   async #takeSlot(snapshot: Snapshot, caller: AbortSignal, deadline: number): Promise<void> {
     caller.throwIfAborted();
     while (this.#running.length >= LIMITS.downloads) {

@@ -28,7 +28,7 @@ export interface EncodedResponse {
     readonly 'content-type': string;
     readonly 'content-encoding'?: Compression;
   };
-  /** Null for a document that is too large to be kept, and is sent in pieces. */
+  /** Null for a document that is too large to keep, which is sent in pieces. */
   readonly body: Buffer | null;
 }
 

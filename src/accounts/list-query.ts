@@ -15,7 +15,7 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().min(min).max(max, `must be at most ${max}`));
 
-/** A number for readers of the OpenAPI, though in an address it is a text. */
+/** A number in the OpenAPI document, although it is text in a URL. */
 const documented = (shown: { minimum: number; maximum?: number; example: number }) => ({
   type: 'integer',
   maximum: undefined,
@@ -23,7 +23,7 @@ const documented = (shown: { minimum: number; maximum?: number; example: number 
   ...shown,
 });
 
-/** Control characters, and what is left of bytes that are no UTF-8; written so that any reader of patterns takes it. */
+/** Control characters, and U+FFFD, which replaces invalid UTF-8; written in syntax that every regular expression engine accepts. */
 const UNFIT = '\\u0000-\\u001F\\u007F-\\u009F\\uFFFD';
 const FIT = new RegExp(`^[^${UNFIT}]*$`);
 
@@ -86,7 +86,7 @@ const parameters = {
 };
 
 /**
- * The query of /api/v1/accounts, as what it asks of the list in each format. Names match in any letter case, so the bank's
+ * The query of /api/v1/accounts, translated into a query of the list for each format. Names match in any letter case, so the bank's
  * PageNumber and PageSize work.
  */
 export const listQuerySchema = withAnyCase(parameters).transform(
@@ -102,7 +102,7 @@ export const listQuerySchema = withAnyCase(parameters).transform(
 /** The query of /api/v1/balances: the same filters. */
 export const filtersSchema = withAnyCase(filters);
 
-/** For routes that take no parameters: all are refused, by name. */
+/** The query of routes that take no parameters: rejects each one by name. */
 export const noQuerySchema = z.strictObject({});
 
 function withAnyCase<T extends z.ZodRawShape>(shape: T) {

@@ -80,7 +80,7 @@ export class Responder {
     });
   }
 
-  /** Uses the snapshot for this request; once more with the one cached then, if its list was replaced and ended meanwhile. */
+  /** Uses the snapshot for this request. Retries once with the cached one if its list was replaced and ended meanwhile. */
   #withSnapshot(request: FastifyRequest, use: (served: ServedSnapshot) => Sent): Sent {
     const wanted = readCacheDirectives(request.headers['cache-control']);
     const useServed = (served: ServedSnapshot) => {
@@ -101,7 +101,7 @@ export class Responder {
       });
   }
 
-  /** The reason of a signal as a problem: of the caller's, or of the deadline of `sendJson`. */
+  /** The abort reason as a problem: the caller's, or the deadline of `sendJson`. */
   #toFailure(error: unknown, { signal }: FastifyRequest): unknown {
     if (signal.aborted) return new GatewayError('request-timeout', 'The caller has left.');
     if (!(error instanceof DOMException && error.name === 'TimeoutError')) return error;
@@ -109,7 +109,7 @@ export class Responder {
     return new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS });
   }
 
-  /** The one place that sends: 304 for a caller who has it, else the body, if it is long in pieces. */
+  /** Sends every response: 304 if the caller already has it, else the body, in pieces if it is long. */
   #reply(request: FastifyRequest, reply: FastifyReply, served: ServedSnapshot, document: Document): Sent {
     const { headers, body } = document;
     if (matchesTag(request.headers['if-none-match'], headers.etag)) {
@@ -136,7 +136,7 @@ export class Responder {
     return this.downloads.open(snapshot, begin, request.signal, this.#leftMs(request));
   }
 
-  /** Sends a long body, compressed on the way if the caller accepts it and not too many are. */
+  /** Sends a long body, compressed as it is sent if the caller accepts that and few others are being compressed. */
   #sendStream(request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>, stream: Readable): void {
     const encoding = toEncoding(request.headers['accept-encoding']);
     if (encoding === 'identity' || this.#compressedStreams >= MAX_COMPRESSED_STREAMS) {

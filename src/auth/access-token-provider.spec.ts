@@ -10,7 +10,7 @@ import { AccessTokenProvider } from './access-token-provider.js';
 
 const LIFE_MS = 300_000;
 
-/** A provider whose bank responds when, and with what, the test decides. */
+/** A provider with a scripted bank: the test decides when it responds, and with what. */
 class Scene {
   readonly clock = new FakeClock();
   readonly log = keepLines();
@@ -152,8 +152,8 @@ describe('the end of a token', () => {
   });
 
   it.each([
-    ['the wall clock alone says so, as after a sleep', (clock: FakeClock) => clock.moveWall(295_000)],
-    ['the monotonic clock alone says so', (clock: FakeClock) => clock.moveMonotonic(295_000)],
+    ['only the wall clock has reached it, as after a sleep', (clock: FakeClock) => clock.moveWall(295_000)],
+    ['only the monotonic clock has reached it', (clock: FakeClock) => clock.moveMonotonic(295_000)],
   ])('comes when %s', async (_name, move) => {
     const scene = new Scene();
     await scene.begin();
@@ -171,7 +171,7 @@ describe('the end of a token', () => {
     expect((await refusalOf(() => scene.provider.get())).code).toBe('bank-unreachable');
   });
 
-  it('makes a response useless that arrives after it', async () => {
+  it('makes a later response useless', async () => {
     const scene = new Scene();
     const getting = refusalOf(() => scene.provider.get());
     scene.clock.moveWall(400_000);
@@ -261,7 +261,7 @@ describe('a token that the bank rejects', () => {
   });
 });
 
-it('is shown by health with the state of the token and the failure', async () => {
+it('the status has the state of the token and the failure', async () => {
   const scene = new Scene();
   const states = [scene.provider.status().state];
   await scene.beginFailing('credentials-rejected');

@@ -133,7 +133,7 @@ export class AccessTokenProvider {
   }
 }
 
-/** Why there is no usable token: it is being requested, a back-off lasts, or nobody needed one. */
+/** The reason for having no usable token: a request is in flight, a back-off, or nobody has needed one. */
 function toLack(isRequested: boolean, trouble: Trouble | null): 'requested' | 'waiting' | 'none' {
   if (isRequested) return 'requested';
   return trouble?.circuit === 'open' ? 'waiting' : 'none';

@@ -103,7 +103,7 @@ describe('a 401', () => {
 });
 
 describe('without a token', () => {
-  it('because another identity took over meanwhile, it is made with that one', async () => {
+  it('because another identity has taken over, the call uses that one', async () => {
     const [old, other] = [begin([], { token: new GatewayError('stopping', 'replaced') }), begin([200])];
     const getting = old.get();
     old.identities.current = other.identities.current;

@@ -22,7 +22,7 @@ interface AuthorizedRequest extends Pick<WireRequest, 'expected'> {
   readonly signal: AbortSignal;
 }
 
-/** GET with our certificate and token. A 401 is healed once, by another token (docs/bank.md#token-rules). */
+/** GET with our certificate and token. A 401 is retried once, with another token (docs/bank.md#token-rules). */
 @Injectable()
 export class AuthorizedCall {
   constructor(
@@ -41,7 +41,7 @@ export class AuthorizedCall {
       try {
         return await this.#getOnce(identity, request);
       } catch (error) {
-        // its token grew too old while it waited for its slot; each time uses up a token's life, so that this ends
+        // the token expired while the call waited for its slot; each round outlasts a token, so the loop ends
         const isTooLate = error instanceof TooLateToSend;
         const isReplaced = error instanceof NoToken && identity !== this.identities.current;
         if (!isTooLate && !isReplaced) throw error;

@@ -12,11 +12,11 @@ import { toClientCertificate, type ClientCertificate } from './client-certificat
 import { EXPORT_AGAIN } from './passcode-based-encryption.js';
 import { readPfx } from './read-pfx.js';
 
-// a little later than now, when the certificates of this test begin to be valid
+// slightly after now, because the certificates of this test are valid from now on
 const NOW = new Date(Date.now() + 60_000);
 const IN_A_YEAR = new Date(NOW.getTime() + 365 * 86_400_000);
 const PASSCODE = 'correct horse';
-// few rounds, because each takes long
+// few rounds, because each is slow
 const legacy = (name: string): string[] => ['-keypbe', name, '-certpbe', name, '-macalg', 'SHA1', '-iter', '100'];
 const INCOMPLETE = expect.stringContaining('The chain is incomplete');
 

@@ -6,7 +6,7 @@ import { CertificateUnreadable } from './certificate-unreadable.js';
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 const ANY_PURPOSE = '2.5.29.37.0';
 
-/** All keys and certificates that the operator's files contain. */
+/** All keys and certificates in the operator's files. */
 export interface KeysAndCertificates {
   readonly keys: readonly KeyObject[];
   readonly certificates: readonly X509Certificate[];

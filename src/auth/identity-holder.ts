@@ -33,7 +33,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   /** Reads the first identity. @throws CertificateUnreadable, FileUnusable */
   static async start(parts: EgressParts): Promise<IdentityHolder> {
     const { settings, clock } = parts;
-    // they are called once the holder is there
+    // these run only after the holder has been constructed
     const files: RenewedFiles<IdentityMaterial> = new RenewedFiles<IdentityMaterial>({
       files: watchedFiles(settings),
       clock,
@@ -111,7 +111,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     this.#expiry.check(this.#current.certificate, this.#nowMs);
   }
 
-  /** The certificate in the files that has not taken over, and refusals. */
+  /** The certificate in the files that is not yet in use, and its rejections. */
   #waitingStatus() {
     const { waiting } = this.#files;
     if (!waiting) return { next: null, refused: null, credentialsRefused: null };
@@ -202,7 +202,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 }
 
-/** Why a new certificate is not in use. A bank that has not registered it rejects it, and one that is away does not respond. */
+/** The reason why a new certificate is not in use: the bank has not registered it, or does not respond. */
 function stateOf(
   material: IdentityMaterial | null,
   { code }: GatewayError,

@@ -58,7 +58,7 @@ async function readPfxFile({
     const fromText = named('BANK_PFX_BASE64', () => toPfx(Buffer.from(text)));
     return readPfx(fromText, passcode);
   }
-  // either file may have the PFX as it is, or as base64
+  // either file may contain the PFX in binary or as base64
   const variable = BANK_PFX_BASE64 ? 'BANK_PFX_BASE64_FILE' : 'BANK_PFX_FILE';
   const file = BANK_PFX_BASE64?.file ?? BANK_PFX_FILE ?? '';
   const pfx = named(variable, () => toPfx(readSmallFile(file)));

@@ -31,7 +31,7 @@ const HASHES: Readonly<Record<string, string>> = {
   '1.2.840.113549.2.11': 'sha512',
 };
 
-/** Names for what is not supported. */
+/** Names of unsupported algorithms. */
 const UNSUPPORTED: Readonly<Record<string, string>> = {
   '1.2.840.113549.1.12.1.1': 'the cipher RC4-128',
   '1.2.840.113549.1.12.1.2': 'the cipher RC4-40',
@@ -96,7 +96,7 @@ export function toMac(macData: Asn1): Mac {
   return async (contents, passcode) => isExpected(hash, await derive(passcode, keyLength), contents);
 }
 
-/** Deciphers with a passcode. @throws Error on wrong padding, which a wrong passcode nearly always produces */
+/** Decrypts with a passcode. @throws Error on wrong padding, which a wrong passcode nearly always produces */
 type Decrypt = (ciphertext: Buffer, passcode: Passcode) => Promise<Buffer>;
 
 /** PBES2 (RFC 8018, 6.2) or one of PKCS#12's own schemes. @throws CertificateUnreadable unknown-algorithm, Error */
@@ -181,7 +181,7 @@ function toPkcs12Derivation(hash: string, salt: Buffer, rounds: number) {
 const toBytes = (passcode: Passcode): Buffer =>
   passcode === null ? Buffer.alloc(0) : Buffer.from(`${passcode}\0`, 'utf16le').swap16();
 
-/** The bytes over and over, up to a multiple of the length of a block. */
+/** Repeats the bytes up to a multiple of the block length. */
 const repeat = (bytes: Buffer, block: number): Buffer =>
   bytes.length === 0 ? bytes : Buffer.alloc(Math.ceil(bytes.length / block) * block, bytes);
 

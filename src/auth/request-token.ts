@@ -88,7 +88,7 @@ const tokenAnswerSchema = z.object(
       .string('is not a string')
       .regex(/^bearer$/i, 'is not Bearer')
       .nullish(),
-    // any value: without a usable one, the lifetime is unknown
+    // accepts any value: an unusable one means an unknown lifetime
     expires_in: z.unknown().optional().transform(toLifetimeSeconds),
   },
   'is not a JSON object',
@@ -120,7 +120,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** Names the place, never a value. */
+/** Names the field, never its value. */
 const invalid = (problem: string) =>
   new GatewayError('bank-response-invalid', `The answer of the token endpoint cannot be used: ${problem}.`);
 

@@ -220,13 +220,13 @@ describe('a list that never ends', () => {
     expect([ids(list).length, list.complete, numbers()]).toEqual([count, complete, asked]);
   });
 
-  it('ends soon when the same page is repeated under a large count', async () => {
+  it('ends soon when the bank repeats a page and reports a large count', async () => {
     const { read, requests } = begin(() => page(accounts(10), { rowCount: 999_999_999 }), { maxConcurrentRequests: 6 });
     expect((await read()).complete).toBe(false);
     expect(requests.length).toBeLessThanOrEqual(2 * (1 + 2 * 6));
   });
 
-  it('is rejected after 2000 pages when the bank sends one account a page under a large count', async () => {
+  it('is rejected after 2000 pages when the bank sends one account per page and reports a large count', async () => {
     const onePerPage = ({ pageNumber }: PageRequest) => page(accounts(1, pageNumber), { rowCount: 999_999_999 });
     const { read, requests } = begin(onePerPage, { maxConcurrentRequests: 6 });
     const error = await refusalOf(read);

@@ -14,13 +14,13 @@ import { Paging, type ListOutcome } from './paging.js';
 export const ACCOUNTS_PATH = '/api/v1/accounts';
 const RETRY_AFTER_MS = { min: 100, spread: 200 };
 const RETRIED = new Set([502, 503, 504]);
-/** Pages that one refresh may ask for, over all passes: a bank that sends an account a page must not be asked for ever. */
+/** Maximum number of pages in one refresh, over all passes: it ends a refresh of a bank that sends one account per page. */
 const MAX_PAGES = 2000;
-/** Bytes of the pages of one refresh, over all passes. */
+/** Maximum size of the pages of one refresh, over all passes, in bytes. */
 const MAX_BYTES = 256 * 1024 * 1024;
-/** Bytes of pages that are requested ahead: they wait in memory while the list thread parses another. */
+/** Maximum size of pages requested ahead, in bytes: they wait in memory while the list thread parses another. */
 const MAX_BYTES_AHEAD = 32 * 1024 * 1024;
-/** Whole refreshes with smaller pages, after which the configured size is tried again: the bank may be well. */
+/** Whole refreshes with smaller pages, after which the configured size is tried again: the bank may have recovered. */
 const REFRESHES_WITH_SMALLER_PAGES = 5;
 /** Maximum number of bytes of an error body that are searched for the page size. */
 const MAX_SCANNED_BYTES = 65_536;
@@ -82,14 +82,14 @@ export class AccountReader {
     }
   }
 
-  /** Forgets what earlier lists have taught: the next one is requested as the first was. */
+  /** Forgets what it learned from earlier lists: requests the next one like the first. */
   #forget(): void {
     this.#pageSize = this.settings.BANK_PAGE_SIZE;
     this.#withSmallerPages = 0;
     this.#expectedPages = 1;
   }
 
-  /** One pass over all pages, with smaller ones where the bank refuses their size. */
+  /** One pass over all pages, with smaller pages if the bank rejects their size. */
   async #readOnce(refresh: ListRefresh): Promise<ListOutcome> {
     for (let pageSize = this.#pageSize; pageSize >= 1; pageSize = Math.floor(pageSize / 2)) {
       const outcome = await this.#readPages(refresh, pageSize);
@@ -104,7 +104,7 @@ export class AccountReader {
     throw new GatewayError('bank-refused', 'The bank rejects every page size of the account list.');
   }
 
-  /** Returns null if the bank refuses pages of this size. */
+  /** Returns null if the bank rejects pages of this size. */
   async #readPages(refresh: ListRefresh, pageSize: number): Promise<ListOutcome | null> {
     const end = new AbortController();
     const signal = AbortSignal.any([refresh.signal, end.signal]);
@@ -175,7 +175,7 @@ const tooManyPages = () =>
 const tooManyBytes = () =>
   new GatewayError('bank-response-invalid', 'The account list has more than 256 MB of pages in one refresh.');
 
-/** True if the bank refuses pages of this size: a 413, or a 400 that names the page size. */
+/** True if the bank rejects pages of this size: a 413, or a 400 that names the page size. */
 function isTooLarge({ status, body }: WireAnswer): boolean {
   return status === 413 || (status === 400 && /page_?size/i.test(body.toString('latin1', 0, MAX_SCANNED_BYTES)));
 }

@@ -24,7 +24,7 @@ export class BankDrift {
     const objects = new Set(paths.map(toObject));
     const missing: Drift[] = [];
     for (const path of this.#known) {
-      // a list without balances says nothing about their fields
+      // a list without balances does not show which fields balances have
       if (!known.has(path) && objects.has(toObject(path))) missing.push({ path, missing: true });
     }
     for (const path of known) this.#known.add(path);

@@ -50,7 +50,7 @@ export class Paging {
     this.#pages += 1;
     this.#accounts += facts.added;
     this.#duplicates += facts.accounts - facts.added;
-    // a bank that ignores PageNumber sends the same once more; if all of it fits on one page, nothing is wrong
+    // a bank that ignores PageNumber repeats its page; this is harmless if the page has every account
     const isRepeated = facts.added === 0 && facts.accounts === first.accounts;
     if (isRepeated && this.#number === 2 && first.rowCount === null && first.accounts < this.pageSize) {
       this.#duplicates = 0;
@@ -61,12 +61,12 @@ export class Paging {
 
   #lastAfter(facts: PageFacts, first: PageFacts): number {
     const next = this.#number + 1;
-    // a count below what page 1 has plans nothing; the outcome is not complete
+    // a count below the size of page 1 plans no pages; the outcome is incomplete
     if (first.rowCount !== null && first.rowCount >= first.accounts) {
       const planned = Math.ceil(first.rowCount / first.accounts);
       return Math.max(planned, this.#accounts < first.rowCount ? next : this.#number);
     }
-    // the bank may clamp the page size: only a page shorter than it says its pages are is the last
+    // the bank may clamp the page size: the last page is the first that is shorter than the size it reports
     const short = facts.echoedSize !== null && facts.accounts < facts.echoedSize;
     return short ? this.#number : next;
   }

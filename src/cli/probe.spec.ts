@@ -78,7 +78,7 @@ describe('--ready', () => {
     expect(calls).toBe(3);
   });
 
-  it('the negative case: not ready in time is exit code 1 and one line', async () => {
+  it('the negative case: exits with 1 and prints one line if the instance is not ready in time', async () => {
     const PORT = await listen(createServer(answer(503, '/health/ready')));
     expect(await run({ PORT }, { ready: true, waitMs: 600 })).toEqual({
       exitCode: 1,
@@ -87,7 +87,7 @@ describe('--ready', () => {
   });
 });
 
-describe('the negative case, with one line why and exit code 1:', () => {
+describe('a failed probe prints one line with the reason, and exits with 1, when', () => {
   it('nobody listens', async () => {
     const { exitCode, said } = await run({ PORT: String(await closedPort()) });
     expect([exitCode, said]).toEqual([
@@ -101,7 +101,7 @@ describe('the negative case, with one line why and exit code 1:', () => {
     expect(await run({ PORT })).toEqual({ exitCode: 1, said: expect.stringMatching(/ answered 500\n$/) });
   });
 
-  it.each(['abc', '70000', '-1'])('PORT=%s is no port', async (PORT) => {
+  it.each(['abc', '70000', '-1'])('PORT=%s is not a port', async (PORT) => {
     expect(await run({ PORT })).toEqual({
       exitCode: 1,
       said: `accounts-gateway probe: http://127.0.0.1:${PORT}/health/live does not answer: Invalid URL\n`,

@@ -184,7 +184,7 @@ const sharing = {
   SNAPSHOT_FILE: optional(kinds.path, {
     meaning: 'File that keeps the snapshot across restarts, encrypted. Not used with `REDIS_URL`.',
     example: '/var/lib/accounts-gateway/snapshot',
-    unset: 'none: after a restart the bank is asked first',
+    unset: 'none: the first call after a restart waits for the bank',
   }),
   SNAPSHOT_KEY_FILE: optional(kinds.usableFile(readSnapshotKey).describe('path'), {
     meaning:
@@ -279,7 +279,7 @@ const sandbox = {
     example: '200',
   }),
   SANDBOX_ALLOWED_IPS: withDefault(kinds.cidrs, '127.0.0.1,::1', {
-    meaning: 'Addresses and CIDRs that may call it.',
+    meaning: 'Addresses and CIDRs that may call the sandbox bank.',
   }),
 };
 

@@ -11,11 +11,11 @@ const answer = (status: number, body: Buffer | string = '', headers: IncomingHtt
 describe('a response', () => {
   const both = ['token', 'accounts'] as const;
 
-  it.each(both)('of 200 from the %s is no error', (target) => {
+  it.each(both)('of 200 from the %s is not an error', (target) => {
     expect(toAnswerError(answer(200, '\ufeff\n{'), target)).toBeNull();
   });
 
-  it.each(['', '<html>', 'null'])('of 200 with %j is no valid response', (body) => {
+  it.each(['', '<html>', 'null'])('of 200 with %j is not valid', (body) => {
     const error = toAnswerError(answer(200, body), 'accounts');
     expect(error).toMatchObject({ code: 'bank-response-invalid', owner: 'bank' });
   });
@@ -108,7 +108,7 @@ describe('a response', () => {
     [403, 'A certificate of origin is for goods; the client is not allowed'],
     [404, PAGES[0][2]],
     [500, PAGES[0][2]],
-  ])('of %i with %s is no rejected certificate', (status, body) => {
+  ])('of %i with %s is not a rejected certificate', (status, body) => {
     for (const target of both)
       expect(toAnswerError(answer(status, body), target)?.code).not.toBe('certificate-rejected');
   });

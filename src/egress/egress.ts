@@ -207,7 +207,7 @@ export class Egress {
     const { target, baseUrl, path, query, headers } = request;
     const { host, hostname, port } = new URL(baseUrl);
     const ms = performance.now() - started;
-    // both omit undefined values
+    // the span and the log line omit undefined values
     const outcome = { status: status ?? undefined, failure: failure ?? undefined };
     if (span) endCallSpan(span, outcome);
     const fields = { target, host, path, ...query, refreshId: headers['X-Request-Id'], ms: Math.round(ms), ...outcome };

@@ -81,7 +81,7 @@ describe('a TLS alert', () => {
     }
   });
 
-  it('40 is about version, cipher or group in place of the first message of the server, and else about our certificate', () => {
+  it("40 concerns version, cipher or group if it replaces the server's first message, else our certificate", () => {
     expect(failure(alert(40), { connection: HELLO }).code).toBe('bank-untrusted');
     expect(failure(alert(40), { connection: CERTIFICATE }).code).toBe('certificate-rejected');
   });
@@ -105,7 +105,7 @@ describe('a failure of TLS on our own side', () => {
     ['packet length too long', /does not speak TLS/],
     ['http request', /does not speak TLS/],
     ['unexpected message', /not valid TLS/],
-  ])('(%s) is for the operator, in words, whatever the code of the runtime', (reason, words) => {
+  ])("(%s) has the operator as its owner and a reason in words, whatever Node's error code", (reason, words) => {
     const code = `ERR_SSL_${reason.toUpperCase().replaceAll(' ', '_')}`;
     for (const error of [waiting(reason), wrapped(withCode(code)), wrapped(withCode(code), 'ECONNRESET')]) {
       const failed = failure(error, { connection: HELLO });
@@ -131,7 +131,7 @@ describe('a failure of TLS on our own side', () => {
   });
 });
 
-it('two closes that mean a refusal name the chain, the allowlist and the version, and are no reason for a long back-off', () => {
+it('two closes that mean a rejection name the chain, the allowlist and the version, and cause no long back-off', () => {
   const refused = failure(withCode('ECONNRESET'), { connection: OPEN, isRefusal: true });
   expect(refused).toMatchObject({ code: 'certificate-rejected', isInferred: true });
   expect(refused.detail).toMatch(/chain.*allowlist.*BANK_TLS_MAX_VERSION=1\.2/);

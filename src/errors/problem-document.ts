@@ -83,7 +83,7 @@ export type ProblemDocument = z.infer<typeof problemSchema>;
 const RETRY_AFTER_DEFAULT_SECONDS = 30;
 const RETRY_AFTER_MAX_SECONDS = 300;
 
-/** The body of an error answer (RFC 9457). `instance` is the request's path without query. */
+/** The body of an error response (RFC 9457). `instance` is the request's path without query. */
 export function toProblemDocument(error: GatewayError, instance: string, requestId: string): ProblemDocument {
   return {
     type: `/problems/${error.code}`,

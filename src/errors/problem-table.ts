@@ -139,7 +139,7 @@ export const PROBLEMS = {
     status: 502,
     owner: 'operator',
     title: 'The bank rejected our client certificate',
-    when: 'The bank ended the TLS connection because of our certificate, sent a page that says so, or, having never answered this certificate, closed two connections after a full handshake over TLS 1.3.',
+    when: 'The bank ended the TLS connection because of our certificate, or sent a page that reports it. Or it has never answered this certificate, and closed two connections after a full handshake over TLS 1.3.',
     steps: [
       'Ask the bank why it rejects our certificate. It needs the thumbprint, and can check its registration, revocation and the allowlist.',
       DOCTOR,
@@ -285,7 +285,7 @@ export const PROBLEMS = {
     status: 502,
     owner: 'network',
     title: 'The egress proxy rejected the tunnel',
-    when: 'The egress proxy opened no tunnel. `detail` has its status. A 401 or 407 is for the operator, as is an https proxy that is not trusted or wants a certificate.',
+    when: 'The egress proxy opened no tunnel. `detail` has its status. The operator must act on a 401 or 407, and on an https proxy that is not trusted or wants a certificate.',
     steps: [
       'Find out why the proxy opens no tunnel. For a 401 or 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank.',
       DOCTOR,
@@ -316,7 +316,7 @@ export const PROBLEMS = {
       'Find out which app calls too often, or whether the bank is slow. The status page shows both.',
       'Ask the team of that app to poll with `If-None-Match`, at most every `max-age` seconds.',
       'Look at the CPU of this machine, and at the size of the list.',
-      'If the load is right, raise `MAX_REQUESTS_WAITING` and [restart](troubleshooting.md#commands), or add an instance.',
+      'If the load is expected, raise `MAX_REQUESTS_WAITING` and [restart](troubleshooting.md#commands), or add an instance.',
     ],
     heals: true,
   },

@@ -136,7 +136,7 @@ class NoSource extends Error {}
 
 type Reviver = (this: unknown, key: string, value: unknown) => unknown;
 
-/** No field has a name like this one, so its number may be quoted or not. */
+/** True for a number whose name no field can have: it may be quoted or not. */
 const isForeign = (key: string, value: unknown) => !/^\w+$/.test(key) && !Number.isNaN(Number(value ?? undefined));
 
 /** The expected result, from the runtime itself: each number with a name as its source text. */

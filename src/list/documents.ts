@@ -4,7 +4,7 @@ import type { SnapshotFacts } from './answer-schemas.js';
 import { findProperties, toRows, type Export, type Query } from './queries.js';
 import type { Sliced } from './slices.js';
 
-/** Characters of a document; a longer one is not built as a whole. */
+/** Maximum length of a document that is built as a whole, in characters. */
 const MAX_LENGTH = 4 * 1024 * 1024;
 
 /** The answer to a query, as the bytes that are sent. */

@@ -12,12 +12,12 @@ import { inSlices, type Sliced } from './slices.js';
 /** Heap that stays free for queries, bytes: for folded texts, and for an order of 200 000 accounts. */
 const ROOM = 64 * 1024 * 1024;
 
-/** Characters of one piece of a long document, about. */
+/** Approximate length of one piece of a long document, in characters. */
 const PIECE_LENGTH = 65_536;
 
 const utf8 = new TextEncoder();
 
-/** A list that is complete: the number of its accounts, and what the bank's have. */
+/** A finished list: the number of its accounts, and the fields found in the bank's. */
 export interface WholeList {
   readonly accounts: number;
   readonly fields: FoundFields;

@@ -36,7 +36,7 @@ export function readQuery<T extends z.ZodType<object>>(request: QueryRequest, sc
   return read;
 }
 
-/** Parses any input of a caller with a schema. @throws GatewayError invalid-request */
+/** Parses a caller's input with a schema. @throws GatewayError invalid-request */
 export function readInput<T extends z.ZodType>(input: unknown, schema: T): z.output<T> {
   const { success, data, error } = schema.safeParse(input);
   if (success) return data;

@@ -120,14 +120,14 @@ describe('a copy', () => {
     expect(Math.round(clock.since(snapshot.askedAt))).toBe(5000);
   });
 
-  it('is loaded within what its look has left of the wait', async () => {
+  it('is loaded within the part of the wait that its check has left', async () => {
     const { read, waits } = await scene({ lookedAtMs: NOW_MS - 9000, loadedMs: NOW_MS - 9000, lookMs: 150 });
     expect((await read()).source).toBe('shared');
     // and 20 ms for each MB
     expect(waits.slice(0, 2).map(Math.floor)).toEqual([60_000, 59_850]);
   });
 
-  it('is not used if an older one replaced it between look and load', async () => {
+  it('is not used if an older one replaced it between check and load', async () => {
     const { read } = await scene({ lookedAtMs: NOW_MS - 1000, loadedMs: NOW_MS - 60_000 });
     expect((await read()).source).toBe('bank');
   });
@@ -184,7 +184,7 @@ describe("another instance's refresh", () => {
     expect(clock.since(began)).toBe(waitedMs);
   });
 
-  it('is not waited for if the lock is its own, left by a connection that is gone', async () => {
+  it("is not waited for if the lock is this instance's own, left by a closed connection", async () => {
     const { clock, read, lock } = await scene({ lookedAtMs: 0, loadedMs: 0 });
     lock('owner');
     const began = clock.now();

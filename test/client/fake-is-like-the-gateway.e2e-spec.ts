@@ -175,12 +175,12 @@ describe('the fake gateway answers as the built gateway does:', () => {
     expect((await compare(path, {}, method)).status).toBe(status);
   });
 
-  it("the caller's own request id, and another one for a bad one", async () => {
+  it("with the caller's request id, or with a new one if that is invalid", async () => {
     await compare(ACCOUNTS, { 'x-request-id': 'r-1' });
     await compare(ACCOUNTS, { 'x-request-id': 'two words' });
   });
 
-  it('a 304 for the same data, also after a refresh; 200 for other tags', async () => {
+  it('with a 304 for the same data, also after a refresh, and with a 200 for other tags', async () => {
     const tags = (await askBoth(LIST)).map(({ headers }) => headers['etag']).join(', ');
     for (const ms of [0, 11_000]) {
       advance(ms);
@@ -189,7 +189,7 @@ describe('the fake gateway answers as the built gateway does:', () => {
     expect((await compare(LIST, { 'if-none-match': 'W/"none"' })).status).toBe(200);
   });
 
-  it('a refresh for no-cache, and for an age of more than 10 s', async () => {
+  it('with a refresh for no-cache, and when the copy is older than 10 s', async () => {
     advance(3000);
     await compare(LIST);
     await compare(LIST, NOW);

@@ -88,7 +88,7 @@ function linkPackages(): void {
   }
 }
 
-/** The bank is back, and the wait after its errors is over. */
+/** Brings the bank back, and ends the back-off. */
 function repair(): void {
   bank.control.reset();
   gateway.app.get(AppModule).reload();

@@ -69,7 +69,7 @@ describe.each(['direct', 'http proxy'] as const)('%s, a TLS session', (route) =>
     },
   );
 
-  test('that is well is resumed, and gone after a reload', async () => {
+  test('that works is resumed, and is gone after a reload', async () => {
     const bank = await startScripted(({ socket }) => void socket.end(OK_AND_END));
     const egress = createEgress(newClient(), (await startRoute(route)).settings);
     for (let call = 0; call < 3; call += 1) {
@@ -80,7 +80,7 @@ describe.each(['direct', 'http proxy'] as const)('%s, a TLS session', (route) =>
   });
 });
 
-test('SIGHUP makes a gateway that is well begin with a full handshake again', async () => {
+test('SIGHUP makes a healthy gateway begin with a full handshake again', async () => {
   const bank = await startPretendBank();
   const resumed: boolean[] = [];
   bank.onAccounts = (request, response, url) => {
@@ -130,7 +130,7 @@ describe('connections that close without an answer', () => {
     expect((await failureOf(createEgress(newClient()).get(accountsAt(bank.url)))).code).toBe('certificate-rejected');
   });
 
-  test('one only: the call is retried at once, and succeeds', async () => {
+  test('if only one closes: the call is retried at once, and succeeds', async () => {
     const bank = await closing('TLSv1.3', (number) => number === 1);
     expect((await createEgress(newClient()).get(accountsAt(bank.url))).status).toBe(200);
     expect(bank.resumed).toHaveLength(2);
@@ -253,7 +253,7 @@ test('NODE_USE_ENV_PROXY has no effect on direct connections, should it ever app
   expect((await agentOf(createEgress(newClient()), 'https://localhost')).options).toMatchObject({ proxyEnv: null });
 });
 
-test.each(['direct', 'http proxy'] as const)('%s: a final dot of the name is not sent', async (route) => {
+test.each(['direct', 'http proxy'] as const)('%s: the trailing dot of the host name is not sent', async (route) => {
   const { heads, names, port } = await startNoting();
   const { proxy, settings } = await startRoute(route);
   await createEgress(newClient(), settings).get(accountsAt(`https://localhost.:${port}`));

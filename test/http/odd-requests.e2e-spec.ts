@@ -187,7 +187,7 @@ describe('the log', () => {
   });
 });
 
-test('leave the gateway healthy, and each log entry on one line', async () => {
+test('odd requests leave the gateway healthy, and each log entry on one line', async () => {
   expect(gateway.events('request.failed')).toEqual([]);
   expect((await gateway.get('/health/live')).status).toBe(200);
   await until(async () => (await connectionsOf(gateway)) === 0);

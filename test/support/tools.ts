@@ -102,7 +102,7 @@ export function has(...programs: Program[]): boolean {
 /** `BARE=1 npm test` behaves like a machine without any of them. */
 function find(program: Program): string | undefined {
   if (process.env['BARE']) return undefined;
-  // the first is the same browser without windows, and takes a third of the CPU time
+  // the first is the same browser without a window, and uses a third of the CPU time
   const names = program === 'chromium' ? ['chromium-headless-shell', 'chromium'] : [program];
   return names
     .flatMap((name) => DIRECTORIES.map((directory) => join(directory, name)))

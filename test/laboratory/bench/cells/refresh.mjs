@@ -75,7 +75,7 @@ function limitGoal(text, samples, figure, unit, limit) {
   return { goal: `${text} ≤ ${limit} ${unit}`, measured: `${digits(value, 1)} ${unit}`, reached: value <= limit };
 }
 
-/** Runs `work` for each start of the gateway and the bare client; `pair` measures a refresh of each, in turn, thrice. */
+/** Starts the gateway and the bare client several times, and runs `work` each time. `pair` measures three refreshes of each, alternately. */
 async function eachStart(shared, work) {
   const bench = { ...shared, onPair: true };
   const { bank, say, starts, accounts, latencyMs } = bench;

@@ -83,7 +83,7 @@ function Search({ view: { q }, navigate }: Pick<Props, 'view' | 'navigate'>) {
   const timer = useRef<number | undefined>(undefined);
   const given = useRef(q);
 
-  // back, forward and "clear" change it from outside
+  // Back, Forward and "clear" change `q` from outside
   useEffect(() => {
     if (q !== given.current) setTyped(q);
     given.current = q;

@@ -21,7 +21,7 @@ async function showGateway(): Promise<void> {
   if (body.details) fillPageHeader(body as Health);
 }
 
-/** Commands and links have the address with which the reader opened the page. */
+/** Replaces the example address in commands and links with that of this page. */
 function showOwnAddress(): void {
   for (const written of document.querySelectorAll('main :is(code, code *, a)')) {
     if (written instanceof HTMLAnchorElement) written.href = written.href.replace(WRITTEN, location.origin);

@@ -27,7 +27,7 @@ describe('times for people', () => {
     [-5, '0:00'],
     [252, '4:12'],
     [3723, '1:02:03'],
-  ])('%d s that are left are %s', (seconds, text) => {
+  ])('%d s left are shown as %s', (seconds, text) => {
     expect(toCountdown(seconds)).toBe(text);
   });
 

@@ -1,4 +1,4 @@
-/** Copies a text; false where that is not allowed. Browsers have the clipboard on https and localhost only. Elsewhere a selected text can still be copied. */
+/** Copies text to the clipboard. Returns false if the browser forbids it. The clipboard API exists only on https and localhost; elsewhere, selected text can still be copied. */
 export async function toClipboard(text: string): Promise<boolean> {
   if (navigator.clipboard) {
     return navigator.clipboard.writeText(text).then(

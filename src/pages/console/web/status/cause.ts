@@ -68,7 +68,7 @@ function findWanted(served: Served, troubles: readonly Trouble[]): Trouble | und
   return findFailure(troubles) ?? troubles.find(({ code }) => code === 'bank-slow');
 }
 
-/** The trouble that first ends what apps get. */
+/** The trouble that cuts off the apps first. */
 function earliest(troubles: readonly Trouble[], { details }: Health): Trouble | undefined {
   const { certificate, token, snapshot, listener } = details;
   const endOf = ({ part, code }: Trouble): number => {

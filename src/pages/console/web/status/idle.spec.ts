@@ -28,7 +28,7 @@ const pathOf = (...args: Parameters<typeof toPath>) =>
   toPath(...args).map(({ name, level, value }) => `${name} ${level}: ${value}`);
 
 describe('a gateway that no app calls', () => {
-  it('has what was last known, and that nothing has been tried since: the copy and the token have expired', () => {
+  it('shows the last known state, and no attempt since: the copy and the token have expired', () => {
     const health = healthWith('ok', { token: { expiresInSeconds: null, state: 'none' } });
     expect(textOf(health)).toEqual([
       'No app has called for 12 min.',
@@ -83,7 +83,7 @@ describe('a gateway that no app calls', () => {
 });
 
 describe('the path', () => {
-  it('is checked as a whole when all is well', () => {
+  it('shows every stage as ok when nothing is wrong', () => {
     expect(pathOf(healthWith('ok'), recentWith([{}]), NOW)).toEqual([
       'Certificate ok: 364 days left',
       'Network ok: direct',
@@ -116,7 +116,7 @@ describe('the path', () => {
   it.each([
     ['2026-11-21T15:13:00.000Z', 'Certificate warn: less than a day left'],
     ['2026-11-21T10:13:02.000Z', 'Certificate warn: expired'],
-  ])('has the last hours of a certificate until %s', (notAfter, text) => {
+  ])('shows the last hours of a certificate that expires at %s', (notAfter, text) => {
     const certificate = { status: 'degraded', code: 'certificate-expiring', notAfter, daysLeft: 0 };
     expect(pathOf(healthWith('degraded', { certificate }), recentWith([{}]), NOW)[0]).toBe(text);
   });

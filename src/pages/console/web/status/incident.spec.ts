@@ -190,7 +190,7 @@ describe('the cause', () => {
     expect(causeOf(healthWith('degraded', change))).toBe(text);
   });
 
-  it('is what ends what apps get first; the others are named too', () => {
+  it('is the trouble that cuts off the apps first; the others are named too', () => {
     const certificate = expiring('2026-12-20T08:00:00.000Z', 28);
     const list = incidentOf(healthWith('degraded', { certificate, ...failingList() }));
     expect(list).toMatchObject({ cause: { part: 'bank' }, also: [{ part: 'certificate' }] });
@@ -242,7 +242,7 @@ describe('what to do', () => {
     );
   });
 
-  it('whom to call: the bank where it must act, with our address where its allowlist may be the cause', () => {
+  it('calls the bank if it must act, and gives our address if the allowlist may be the cause', () => {
     const whoOf = (change: Record<string, object>) => Object.values(incidentOf(healthWith('degraded', change)).who);
     expect(whoOf({ ...failingList(), ...copyUntil('10:17:01') })).toEqual(['The bank', 'Desk, +45 70 10 00 00', '']);
     expect(whoOf({ ...failingToken('address-not-allowed', 403), ...copyUntil('10:17:01') })).toEqual([
@@ -263,7 +263,7 @@ describe('what to do', () => {
 describe('the report and the note', () => {
   const health = healthWith('degraded', { ...failingList(), ...copyUntil('10:14:01') });
 
-  it('the report has who we are, since when, what was asked and answered, our address and a request', () => {
+  it('the report has our identity and address, the start, the failing request, its response, and what we ask for', () => {
     expect(toReport(incidentOf(health), health, NOW)).toBe(
       `The bank returned a server error since 2026-11-21 10:09:13 UTC
 
@@ -300,7 +300,7 @@ Please tell us what is wrong, and when your service will be back to normal.
     expect(toReport(incidentOf(failing), failing, NOW)).not.toMatch(/SNAPSHOT_|\bapps?\b/i);
   });
 
-  it('the note for app teams has what calls return and what to show', () => {
+  it('the note for app teams describes the responses, and what to display', () => {
     expect(toNote(incidentOf(health), health, NOW)).toBe(
       `accounts-gateway 0.1.0 production gw-2, 2026-11-21 10:13:02 UTC
 

@@ -37,7 +37,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /**
- * The incident at `now`, ms of the gateway's clock; null when all is well. `problems` is the table of /problems, empty if it
+ * The incident at `now`, ms of the gateway's clock; null when nothing is wrong. `problems` is the table of /problems, empty if it
  * could not be read.
  */
 export function toIncident(health: Health, now: number, problems: readonly ProblemEntry[]): Incident | null {
