@@ -21,7 +21,7 @@ export async function createApp(parts: AppParts, limits: HttpLimits = HTTP_LIMIT
     new FastifyAdapter(http.fastify),
     { logger: false, abortOnError: false },
   );
-  // only now: the command reports a failed start, once
+  // only when it listens: a failed start is reported once, by the command
   http.fastify.server.once('listening', () => app.useLogger(new NestLogger(log.logger)));
   return app;
 }

@@ -136,7 +136,7 @@ export class Responder {
     return this.downloads.open(snapshot, begin, request.signal, this.#leftMs(request));
   }
 
-  /** Sends a long body, compressed as it is sent if the caller accepts that and few others are being compressed. */
+  /** Sends a long body, compressed as it is sent if the caller accepts that and fewer than two others are compressed. */
   #sendStream(request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>, stream: Readable): void {
     const encoding = toEncoding(request.headers['accept-encoding']);
     if (encoding === 'identity' || this.#compressedStreams >= MAX_COMPRESSED_STREAMS) {

@@ -242,7 +242,7 @@ describe('what to do', () => {
     );
   });
 
-  it('calls the bank if it must act, and gives our address if the allowlist may be the cause', () => {
+  it('names the bank as the contact if it must act, with our address if the allowlist may be the cause', () => {
     const whoOf = (change: Record<string, object>) => Object.values(incidentOf(healthWith('degraded', change)).who);
     expect(whoOf({ ...failingList(), ...copyUntil('10:17:01') })).toEqual(['The bank', 'Desk, +45 70 10 00 00', '']);
     expect(whoOf({ ...failingToken('address-not-allowed', 403), ...copyUntil('10:17:01') })).toEqual([
