@@ -141,6 +141,8 @@ describe('alert rules and dashboard', () => {
           wake: expect.stringMatching(/\.$/),
           commands: expect.stringMatching(/^systemd: .+\nDocker: .+\nKubernetes: .+\n$/),
         });
+        // with a selector, kubectl logs shows 10 lines of each pod without --tail
+        expect(annotations['commands']).not.toMatch(/kubectl .*logs -l (?!.*--tail=-1)/);
         const { pathname, hash } = new URL(annotations['runbook_url'] ?? '');
         expect(pathname).not.toMatch(/^\/docs/);
         expect(headings).toContain(hash.slice(1));
