@@ -46,7 +46,7 @@ export function LastHour({ recent, now }: Props) {
           <Key name="stale" word="copy" />
           <Key name="errors" word="failed" />
           {hasRefused && <Key name="refused" word="refused (4xx)" />}
-          {minutes.some(({ requests }) => requests === 0) && <Key name="none" word="no calls" />}
+          {minutes.some(hadNoCalls) && <Key name="none" word="no calls" />}
         </span>
         <span>{toMinute(now)}</span>
       </p>
@@ -79,13 +79,16 @@ function Bar({ minute, most, x }: { readonly minute: Minute; readonly most: numb
   return (
     <g>
       <title>{toWords(minute)}</title>
-      {requests === 0 ? <path class="got-none" d={`M${place.x} ${HEIGHT - 1}h${place.width}`} /> : rects}
+      {hadNoCalls(minute) ? <path class="got-none" d={`M${place.x} ${HEIGHT - 1}h${place.width}`} /> : rects}
     </g>
   );
 }
 
+const hadNoCalls = ({ isRecorded, requests }: Minute) => isRecorded && requests === 0;
+
 function toWords(minute: Minute): string {
-  const { at, requests, current, stale, errors } = minute;
+  const { at, isRecorded, requests, current, stale, errors } = minute;
+  if (!isRecorded) return `${toMinute(at)}: no record`;
   if (requests === 0) return `${toMinute(at)}: no calls`;
   const parts = { current, copy: stale, failed: errors, 'refused (4xx)': toRefused(minute, requests) };
   const got = Object.entries(parts).flatMap(([name, count]) => (count > 0 ? [`${count} ${name}`] : []));

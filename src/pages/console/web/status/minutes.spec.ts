@@ -28,6 +28,15 @@ describe('the last hour', () => {
     );
   });
 
+  it('has no record before the first point, which is not the same as no calls', () => {
+    const minutes = toMinutes([point('10:12:10', 0), point('10:12:20', 1)], NOW);
+    expect(minutes.map(({ isRecorded }) => isRecorded)).toEqual([
+      ...Array.from({ length: 58 }, () => false),
+      true,
+      false,
+    ]);
+  });
+
   it.each([
     [[], 'no calls'],
     [[point('10:10:10', 1)], '1 call · 1 current · 0 copy · 0 failed'],

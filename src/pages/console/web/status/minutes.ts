@@ -12,6 +12,8 @@ export interface Got {
 export interface Minute extends Got {
   /** Start of the minute, ms. */
   readonly at: number;
+  /** False before the gateway's start: then no calls are counted, which does not mean that none came. */
+  readonly isRecorded: boolean;
 }
 
 const MINUTE_MS = 60_000;
@@ -25,7 +27,8 @@ export function toMinutes(points: Points, now: number): Minute[] {
   const byMinute = Map.groupBy(points, ({ at }) => Math.floor((Date.parse(at) - 1) / MINUTE_MS));
   return Array.from({ length: MINUTES }, (_, index) => {
     const minute = last - MINUTES + 1 + index;
-    return { at: minute * MINUTE_MS, ...sumOf(byMinute.get(minute) ?? []) };
+    const recorded = byMinute.get(minute);
+    return { at: minute * MINUTE_MS, isRecorded: recorded !== undefined, ...sumOf(recorded ?? []) };
   });
 }
 
