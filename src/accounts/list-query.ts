@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { foldNumber } from '../list/fold-text.js';
+import { foldNumber } from '../list/search-texts.js';
 import { FILTERS, type FilterName } from '../list/match.js';
 import type { Export, Query } from '../list/queries.js';
 import { SORT_FIELDS, type Sort } from '../list/sort.js';

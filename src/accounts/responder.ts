@@ -9,7 +9,7 @@ import { GatewayError } from '../errors/gateway-error.js';
 import type { Export, Query } from '../list/queries.js';
 import { compressStream, toEncoding } from '../representation/negotiation.js';
 import { ListEnded } from '../snapshot/list-thread.js';
-import '../telemetry/request-fields.js';
+import '../telemetry/activity.js';
 import { Clock } from '../time/clock.js';
 import { matchesTag, toCacheHeaders, toExportTag } from './cache-headers.js';
 import { Downloads } from './downloads.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestFields } from '../telemetry/request-fields.js';
+import type { RequestFields } from '../telemetry/activity.js';
 import { Settings } from '../config/settings.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';

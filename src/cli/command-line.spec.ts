@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { VERSION } from '../config/version.js';
+import { VERSION } from '../config/build-output.js';
 import { runCommandLine } from './command-line.js';
 
 let shown = '';

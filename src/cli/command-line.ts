@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { COMMIT, VERSION } from '../config/version.js';
+import { COMMIT, VERSION } from '../config/build-output.js';
 import { EXIT } from './exit.js';
 
 const BUILD = COMMIT === null ? VERSION : `${VERSION} (${COMMIT})`;

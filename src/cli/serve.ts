@@ -5,7 +5,7 @@ import { AppModule } from '../app.module.js';
 import { createApp } from '../app.setup.js';
 import { forgetSecrets, loadSettings } from '../config/load-settings.js';
 import type { Settings } from '../config/settings.js';
-import { COMMIT, VERSION } from '../config/version.js';
+import { COMMIT, VERSION } from '../config/build-output.js';
 import { describeRoutes } from '../egress/route.js';
 import { Log } from '../telemetry/log.js';
 import { openStandardOutput } from '../telemetry/standard-output.js';

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import '../telemetry/request-fields.js';
+import '../telemetry/activity.js';
 import type { GatewayError } from '../errors/gateway-error.js';
 import { createTypeChooser } from '../representation/negotiation.js';
 import { toPath } from '../representation/read-query.js';

@@ -3,7 +3,6 @@ import type { Level, Logger } from 'pino';
 import { GatewayError } from '../errors/gateway-error.js';
 import { hasManyDigits } from '../errors/many-digits.js';
 import { CALLER_LEFT, type Activity } from '../telemetry/activity.js';
-import '../telemetry/request-fields.js';
 import { endRequestSpan, startRequestSpan } from '../telemetry/spans.js';
 import { isFromOwnPage } from './cors.js';
 import { isApi, isProbe } from './guard.js';

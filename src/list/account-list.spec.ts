@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Account } from './account.js';
-import { foldNumber } from './fold-text.js';
+import { foldNumber } from './search-texts.js';
 import { account, accountListOf, accountLists, balance, names, resultOf } from '../../test/support/sample-snapshots.js';
 import { AccountList } from './account-list.js';
 import { FILTERS, type FilterName, type Filters } from './match.js';

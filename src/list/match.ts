@@ -1,6 +1,5 @@
 import type { Account } from './account.js';
-import { asWhole, foldCase, foldNumber, foldText, withoutSpaces } from './fold-text.js';
-import type { SearchTexts } from './search-texts.js';
+import { asWhole, foldCase, foldNumber, foldText, withoutSpaces, type SearchTexts } from './search-texts.js';
 
 type Match = (account: Account) => boolean;
 

@@ -1,5 +1,4 @@
 import type { Account } from './account.js';
-import { toNumbersText, toSearchText } from './fold-text.js';
 
 /** Folded characters that are kept, of all accounts together. Further accounts are folded again for each search. */
 export const MAX_KEPT_LENGTH = 20_000_000;
@@ -31,3 +30,60 @@ export class SearchTexts {
     return text;
   }
 }
+
+const ASCII = /^\p{ASCII}*$/u;
+
+/** Letters that Unicode does not decompose, in upper case: with a stroke, or of two letters. */
+const UNDECOMPOSED: Readonly<Record<string, string>> = { Ø: 'O', Ł: 'L', Đ: 'D', Ħ: 'H', Ŧ: 'T', Æ: 'AE', Œ: 'OE' };
+
+/** Folds a whole value for comparison: removes letter case only. */
+export const foldCase = (text: string): string => text.toLowerCase();
+
+/** Folds a text for searching: removes letter case, accents and strokes. */
+export function foldText(text: string): string {
+  if (ASCII.test(text)) return text.toUpperCase();
+  // upper case writes ß as SS and brings all forms of a letter together, but only after lower case has made ẞ a ß
+  const upper = text.toLowerCase().toUpperCase();
+  // removes separate accents first, because normalize takes quadratic time to order many of them
+  const plain = withoutMarks(withoutMarks(upper).normalize('NFD'));
+  return plain.replace(/[ØŁĐĦŦÆŒ]/g, (letter) => UNDECOMPOSED[letter] ?? letter);
+}
+
+/** Folds an IBAN or identifier for comparison: removes spaces, letter case and accents. */
+export function foldNumber(text: string): string {
+  return foldText(withoutSpaces(text));
+}
+
+/** Characters (UTF-16 units) of each text that are searched. */
+const SEARCHED_LENGTH = 500;
+/** Delimiter between and around texts; no search value contains it. */
+const BETWEEN = '\n';
+/** End of a text that goes on: no whole value. No search value contains it. */
+const CUT = '\0';
+
+/** Text that `q` searches: name, description and owner, folded. */
+export function toSearchText({ name, description, owner }: Account): string {
+  const lines = toLine(name) + toLine(description) + toLine(owner.id) + toLine(owner.name) + toLine(owner.number);
+  return foldText(BETWEEN + lines);
+}
+
+/** All IBANs and identifiers, folded; what `iban` and `q` search. */
+export function toNumbersText({ ibans, identifiers }: Account): string {
+  let lines = BETWEEN;
+  for (const iban of ibans) lines += toLine(withoutSpaces(iban));
+  for (const { account } of identifiers) if (account !== null) lines += toLine(withoutSpaces(account));
+  return foldText(lines);
+}
+
+/** A folded value with delimiters, so that it matches whole values only. */
+export const asWhole = (folded: string): string => `${BETWEEN}${folded}${BETWEEN}`;
+
+function toLine(text: string | null): string {
+  if (text === null) return '';
+  return (text.length <= SEARCHED_LENGTH ? text : text.slice(0, SEARCHED_LENGTH) + CUT) + BETWEEN;
+}
+
+const withoutMarks = (text: string): string => text.replace(/\p{M}/gu, '');
+
+/** The text without any white space. */
+export const withoutSpaces = (text: string): string => text.replace(/\s+/g, '');

@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -47,4 +48,22 @@ export class SendFixedDocument implements NestInterceptor<FixedDocument, Buffer>
     const [request, reply] = [http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>()];
     return next.handle().pipe(mergeMap((document) => document.answer(request, reply)));
   }
+}
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.tgz': 'application/gzip',
+};
+
+/** The files that pages load or link to, by name, as they are sent. A file of another type is left out. */
+export function toDocuments(files: ReadonlyMap<string, Buffer>, cacheControl: string): Map<string, FixedDocument> {
+  const documents = new Map<string, FixedDocument>();
+  for (const [name, file] of files) {
+    const type = MEDIA_TYPES[extname(name)];
+    if (type) documents.set(name, new FixedDocument(file, { 'content-type': type, 'cache-control': cacheControl }));
+  }
+  return documents;
 }

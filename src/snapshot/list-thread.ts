@@ -3,7 +3,7 @@ import { totalmem } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import pLimit from 'p-limit';
 import type { PageFacts } from '../list/bank-page.js';
-import { builtFile } from '../config/built-file.js';
+import { builtFile } from '../config/build-output.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import type { ListService, WholeList } from '../list/list-service.js';
 import type { CancelCall, ListCall, ListMethod, ListReply } from '../list/list.worker.js';

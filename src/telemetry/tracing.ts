@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { context, propagation } from '@opentelemetry/api';
 import type { Logger } from 'pino';
-import { VERSION } from '../config/version.js';
+import { VERSION } from '../config/build-output.js';
 import { within } from '../time/deadline.js';
 import { traceWith } from './spans.js';
 

@@ -116,7 +116,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
     ],
     ['nesting: any depth', 'no stack overflow', 'src/list/bank-page.spec.ts'],
     [
-      '{list/fold-text SEARCHED_LENGTH} characters of each text are searched',
+      '{list/search-texts SEARCHED_LENGTH} characters of each text are searched',
       'not found',
       'src/list/account-list.spec.ts',
     ],

@@ -7,7 +7,7 @@ import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { remedyOf } from '../../src/errors/problem-table.js';
 import { AppModule } from '../../src/app.module.js';
-import { VERSION } from '../../src/config/version.js';
+import { VERSION } from '../../src/config/build-output.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { scrape } from '../support/scrape.js';
 import { start } from '../support/sandbox.js';

@@ -3,6 +3,7 @@ import { AuthorizedCall } from '../../auth/authorized-call.js';
 import { BankIdentity } from '../../auth/bank-identity.js';
 import type { IdentityMaterial } from '../../auth/identity-material.js';
 import type { Settings } from '../../config/settings.js';
+import type { RedisSettings } from '../../sharing/redis-connection.js';
 import { Activity } from '../../telemetry/activity.js';
 import type { Clock } from '../../time/clock.js';
 import { describeBank, recordOddPages } from './record-bank.js';
@@ -11,9 +12,8 @@ import type { Recorder } from './record/recorder.js';
 import { checkAccounts, checkShape } from './check-accounts.js';
 import { checkDns, checkRoute, checkTls } from './check-connection.js';
 import { checkCertificate, checkSettings, type SettingsSource } from './check-files.js';
-import { checkSharing } from './check-sharing.js';
 import { checkToken, explainByOlderTls } from './check-token.js';
-import { Steps, STEPS, type Findings, type StepReport } from './steps.js';
+import { problemOf, StepFailed, Steps, STEPS, type Findings, type StepReport } from './steps.js';
 
 interface ExamineOptions {
   readonly mode: Settings['mode'];
@@ -112,4 +112,18 @@ async function examineBank(
   } finally {
     egress.retire();
   }
+}
+
+/** Connects to Redis and sends each kind of command that sharing uses. @throws StepFailed sharing-unavailable */
+async function checkSharing(settings: RedisSettings, clock: Clock, { facts }: Findings): Promise<void> {
+  const { protocol, host } = new URL(settings.REDIS_URL.read().trim());
+  const { REDIS_KEY_PREFIX: keyPrefix } = settings;
+  Object.assign(facts, { server: `${protocol}//${host}`, keyPrefix });
+  // the client is loaded only if REDIS_URL is set
+  const { RedisConnection } = await import('../../sharing/redis-connection.js');
+  const connection = new RedisConnection(settings, pino({ level: 'silent' }), clock);
+  await connection.connect();
+  connection.close();
+  if (connection.trouble === null) return;
+  throw new StepFailed(problemOf('sharing-unavailable', `Redis cannot be used: ${connection.trouble}.`));
 }

@@ -3,7 +3,7 @@ import { Injectable, ServiceUnavailableException } from '@nestjs/common';
 import { HealthCheckService, type HealthCheckResult } from '@nestjs/terminus';
 import { toFreshMs } from '../../cache/freshness.js';
 import { Settings } from '../../config/settings.js';
-import { COMMIT, VERSION } from '../../config/version.js';
+import { COMMIT, VERSION } from '../../config/build-output.js';
 import { describeRoutes, goesDirect } from '../../egress/route.js';
 import type { Trouble } from '../../time/back-off.js';
 import { toFailureSeries, type GatewayFacts } from '../status/gateway-status.js';

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Settings } from '../../config/settings.js';
-import { COMMIT, VERSION } from '../../config/version.js';
+import { COMMIT, VERSION } from '../../config/build-output.js';
 import { describeRoutes } from '../../egress/route.js';
 import { countLostLines } from '../../telemetry/standard-output.js';
 import { GatewayStatus, toFailureSeries, type GatewayFacts } from '../status/gateway-status.js';

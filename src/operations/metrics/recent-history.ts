@@ -1,8 +1,11 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import type { AnyCode, Owner } from '../../errors/problem-table.js';
 import { Activity } from '../../telemetry/activity.js';
+import { Log } from '../../telemetry/log.js';
+import { Clock } from '../../time/clock.js';
 import { GatewayStatus } from '../status/gateway-status.js';
 import { CallTally } from './call-tally.js';
-import type { RecentPoint } from './recent-schema.js';
+import type { RecentEvent, RecentPoint } from './recent-schema.js';
 
 export const EVERY_SECONDS = 10;
 /** The last hour. */
@@ -67,5 +70,38 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.#points.length > MAX_POINTS) this.#points.shift();
     this.calls = new CallTally();
     this.#bankCalls = new CallTally();
+  }
+}
+
+const MAX_EVENTS = 200;
+
+/** Events of normal operation. They are not kept, because they would displace the others. */
+const COMMON = new Set(['bank.call', 'request', 'snapshot.refreshed', 'token.acquired']);
+
+/**
+ * The last notable log events (docs/logs.md#the-last-hour), each with its message. Other fields of a line stay
+ * in the log.
+ */
+@Injectable()
+export class RecentEvents {
+  readonly #events: RecentEvent[] = [];
+
+  constructor(log: Log, clock: Clock) {
+    log.listen((level, { event, code, owner }, msg) => {
+      if (typeof event !== 'string' || COMMON.has(event)) return;
+      this.#events.push({
+        at: new Date(clock.now().wall).toISOString(),
+        level: level as RecentEvent['level'],
+        event,
+        ...(code !== undefined && { code: code as AnyCode, owner: owner as Owner }),
+        msg: String(msg),
+      });
+      if (this.#events.length > MAX_EVENTS) this.#events.shift();
+    });
+  }
+
+  /** Oldest first. */
+  get events(): readonly RecentEvent[] {
+    return this.#events;
   }
 }

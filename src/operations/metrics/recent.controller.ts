@@ -2,8 +2,7 @@ import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { refTo } from '../../representation/schemas.js';
 import { Callers } from './callers.js';
-import { RecentEvents } from './recent-events.js';
-import { EVERY_SECONDS, RecentHistory } from './recent-history.js';
+import { RecentEvents, EVERY_SECONDS, RecentHistory } from './recent-history.js';
 import { recentSchema } from './recent-schema.js';
 
 /** The last hour, for people and for pages that draw it (docs/logs.md#the-last-hour). */

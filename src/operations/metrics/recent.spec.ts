@@ -7,9 +7,8 @@ import { Log } from '../../telemetry/log.js';
 import type { GatewayStatus } from '../status/gateway-status.js';
 import { Callers } from './callers.js';
 import { Metrics } from './metrics.js';
-import { RecentEvents } from './recent-events.js';
+import { RecentEvents, RecentHistory } from './recent-history.js';
 import { CallTally } from './call-tally.js';
-import { RecentHistory } from './recent-history.js';
 
 function createHistory() {
   const activity = new Activity();

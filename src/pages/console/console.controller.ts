@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { Controller, Get, Param, UseInterceptors } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { builtFile, readBuiltFiles } from '../../config/built-file.js';
+import { builtFile, readBuiltFiles } from '../../config/build-output.js';
 import { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
-import { FixedDocument, SendFixedDocument } from '../../representation/fixed-document.js';
+import { FixedDocument, SendFixedDocument, toDocuments } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
-import { toDocuments } from '../html/to-documents.js';
 
 /** The live pages, as Vite built them (src/pages/console/web). The files are read at the start: a later build may replace them. */
 @ApiExcludeController()

@@ -1,12 +1,11 @@
 import { Controller, Get, Param, UseInterceptors } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { readBuiltFiles } from '../../config/built-file.js';
-import { FixedDocument, SendFixedDocument } from '../../representation/fixed-document.js';
+import { readBuiltFiles } from '../../config/build-output.js';
+import { FixedDocument, SendFixedDocument, toDocuments } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { toHtmlPage, type IndexGroup } from '../html/html-page.js';
 import { renderMarkdown } from '../html/markdown.js';
-import { toDocuments } from '../html/to-documents.js';
 
 /** The front page of the guide, which lists the others. */
 const FRONT = 'README';

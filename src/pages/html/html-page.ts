@@ -1,4 +1,3 @@
-import { escapeHtml } from './escape-html.js';
 import { ICON, toPageEnd, toPageHeader, type Place } from './page-header.js';
 
 /** Links of the index at the side of a page, below a heading. */
@@ -60,3 +59,8 @@ function toNeighbors(index: readonly IndexGroup[], href: string): string {
   const next = after ? `<a rel="next" href="${after.href}">${escapeHtml(after.text)} →</a>` : '';
   return `<nav class="neighbors" aria-label="Previous and next page">${previous}${next}</nav>`;
 }
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** Escapes a text for HTML, in an attribute too. */
+export const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (char) => ENTITIES[char] ?? char);

@@ -1,5 +1,5 @@
 import { Marked } from 'marked';
-import { escapeHtml } from './escape-html.js';
+import { escapeHtml } from './html-page.js';
 import { highlight } from './highlight.js';
 
 /** Where a link between documents leads, and the title of that page; null for a file that is not served. */

@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import type { z } from 'zod';
-import { VERSION } from '../../config/version.js';
+import { VERSION } from '../../config/build-output.js';
 import { namedSchemas, toParameterSchema } from '../../representation/schemas.js';
 import { addCommonResponses, RESPONSE_HEADERS } from './common-responses.js';
 

@@ -1,7 +1,6 @@
 import type { ProblemDocument } from '../../errors/problem-document.js';
 import { ALL_CODES, PROBLEMS, remedyOf, type AnyCode, type Owner } from '../../errors/problem-table.js';
-import { escapeHtml } from '../html/escape-html.js';
-import { toHtmlPage, type IndexGroup } from '../html/html-page.js';
+import { escapeHtml, toHtmlPage, type IndexGroup } from '../html/html-page.js';
 
 /** Whom to contact, by owner, in the order of the list: on call first. */
 const CONTACTS: Readonly<Record<Owner, readonly [heading: string, contact: string]>> = {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { EndedCall } from '../../../egress/egress.js';
-import { VERSION } from '../../../config/version.js';
+import { VERSION } from '../../../config/build-output.js';
 import type { Exchange, ExchangeKind, RecordingFacts } from '../../../sandbox/replay/read-recording.js';
 import { DataWords, maskBody, wordsOf } from './mask-body.js';
 import { maskHeaders } from './mask-headers.js';

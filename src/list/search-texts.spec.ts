@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { foldCase, foldNumber, foldText } from './fold-text.js';
+import { foldCase, foldNumber, foldText } from './search-texts.js';
 
 describe('foldText', () => {
   it('removes letter case and accents, however they are written', () => {
