@@ -18,7 +18,7 @@ import { Responder } from './responder.js';
 
 type Sent = void | Promise<void>;
 
-/** The accounts as internal web apps see them, from one complete snapshot. */
+/** Accounts for internal web apps, from one complete snapshot. */
 @ApiTags('accounts')
 @Controller('api/v1')
 export class AccountsController {

@@ -5,7 +5,7 @@ import { Downloads } from './downloads.js';
 import { EncodedResponses } from './encoded-responses.js';
 import { Responder } from './responder.js';
 
-/** The API for internal web apps, answered from the snapshot. */
+/** The API for internal web apps, served from the snapshot. */
 @Module({
   imports: [CacheModule],
   controllers: [AccountsController],

@@ -27,7 +27,7 @@ describe('Cache-Status', () => {
     [{ cache: 'request' }, 'fwd=request; ttl=7'],
     [{ cache: 'hit', failure: 'bank-error', stale: true }, 'hit; ttl=0; detail=bank-error'],
     [{ cache: 'refreshed', failure: 'bank-error', stale: true }, 'fwd=stale; ttl=0; detail=bank-error'],
-    // too many callers are already waiting: nothing was forwarded
+    // too many callers are already waiting: the cache forwards nothing
     [{ cache: 'refreshed', failure: 'overloaded', stale: true }, 'hit; ttl=0; detail=overloaded'],
   ])('for %j is %s', ({ ...change }, status) => {
     expect(headersOf(change)['cache-status']).toBe(`accounts-gateway; ${status}`);

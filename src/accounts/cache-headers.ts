@@ -8,13 +8,13 @@ type Served = Pick<ServedSnapshot, 'stale' | 'cache' | 'failure'> & {
 
 /**
  * The headers that describe the age of a response (docs/api.md#headers). `Age` is in whole seconds.
- * @param ageMs age of the snapshot now
+ * @param ageMs current age of the snapshot
  * @param freshMs age up to which a snapshot is fresh
  */
 export function toCacheHeaders(served: Served, ageMs: number, freshMs: number): Record<string, string> {
   const { snapshot, stale } = served;
   const untilOld = Math.floor((freshMs - ageMs) / 1000);
-  // a copy of an earlier run is stale however young it is
+  // a copy from an earlier run is stale, however young it is
   const leftSeconds = stale ? Math.min(0, untilOld) : untilOld;
   return {
     age: String(Math.floor(ageMs / 1000)),
@@ -26,7 +26,10 @@ export function toCacheHeaders(served: Served, ageMs: number, freshMs: number): 
   };
 }
 
-/** A weak entity tag (RFC 9110 §8.8.3) of an export: one for each snapshot, because a row of CSV has its time. */
+/**
+ * A weak entity tag (RFC 9110 §8.8.3) of an export: it differs for each snapshot, because each CSV row contains the
+ * snapshot's time.
+ */
 export function toExportTag(served: ServedSnapshot, key: string): string {
   const { snapshot, stale } = served;
   const parts = [key, snapshot.asOf, snapshot.durationMs, stale, snapshot.complete];
@@ -45,9 +48,11 @@ export function matchesTag(header: string | undefined, etag: string): boolean {
 /** Words of RFC 9211: `stale` where the cached snapshot was too old for this request. */
 const FORWARDED = { miss: 'miss', refreshed: 'stale', request: 'request' } as const;
 
-/** The handling of the request by this cache (RFC 9211): `detail` is the code of the failure that a stale answer hides. */
+/**
+ * The handling of the request by this cache (RFC 9211): `detail` is the code of the failure behind a stale response.
+ */
 function toCacheStatus({ cache, failure }: Served, ttlSeconds: number): string {
-  // when too many callers wait, the cache answers the next one and forwards nothing
+  // when too many callers wait, the cache responds itself and forwards nothing
   const outcome = cache === 'hit' || failure === 'overloaded' ? 'hit' : `fwd=${FORWARDED[cache]}`;
   return `accounts-gateway; ${outcome}; ttl=${ttlSeconds}${failure === null ? '' : `; detail=${failure}`}`;
 }

@@ -93,7 +93,7 @@ describe('downloads', () => {
     const caller = new AbortController();
     const waiting = downloads.open(SNAPSHOT, endless, caller.signal, WAIT_MS);
     waiting.catch(() => undefined);
-    // the slot arrives while the wait for it ends
+    // the slot becomes free just as the wait for it ends
     running[0]?.once('close', () => queueMicrotask(() => caller.abort()));
     running[0]?.destroy();
     const [outcome] = await Promise.allSettled([waiting]);

@@ -12,7 +12,7 @@ const LIMITS = {
 };
 const RETRY_AFTER_MS = 5000;
 
-/** Long documents, sent in pieces: at most 8 at once, of at most 3 different snapshots, each for at most 120 s. */
+/** Sends long documents in pieces: at most 8 at once, from at most 3 different snapshots, each for at most 120 s. */
 @Injectable()
 export class Downloads {
   /** The snapshot of each running download. */
@@ -21,8 +21,9 @@ export class Downloads {
   #ended = Promise.withResolvers<void>();
 
   /**
-   * Waits for a slot, which is taken until the stream is closed. Aborting `caller`, as one who leaves does, destroys the stream.
-   * @param begin begins the download, which ends when its signal aborts; not called for a caller who no longer waits
+   * Waits for a slot and occupies it until the stream is closed. If `caller` aborts, as it does on a disconnect, the
+   * stream is destroyed.
+   * @param begin starts the download, which ends when its signal aborts; not called after the caller has left
    * @param waitMs for a slot and for the first piece
    * @throws GatewayError overloaded after `waitMs`; what the first piece throws; the reason of `caller`
    */
@@ -38,13 +39,13 @@ export class Downloads {
     let pieces: AsyncIterator<Uint8Array> | undefined;
     const close = () => {
       end.abort();
-      // a stream that was never read does not end them
+      // a stream that was never read does not end the pieces when it is destroyed
       pieces?.return?.().catch(() => undefined);
       this.#releaseSlot(snapshot);
     };
     try {
       pieces = begin(AbortSignal.any([caller, end.signal]));
-      // reveals a list that has ended meanwhile, before the header is sent
+      // fails here if the list has ended meanwhile, before the header is sent
       const first = await within(pieces.next(), deadline - performance.now());
       if (first === TIMED_OUT) throw overloaded(`The download was not ready within ${waitMs} ms.`);
       const stream = Readable.from(withFirst(first, pieces), { objectMode: false });
@@ -77,7 +78,7 @@ export class Downloads {
   }
 }
 
-/** Destroys a stream when its caller leaves, or after 120 s. Nothing holds it once it is closed. */
+/** Destroys a stream when its caller leaves, or after 120 s. Keeps no reference to a closed stream. */
 function endInTime(stream: Readable, caller: AbortSignal, onClose: () => void): void {
   const onLeft = () => stream.destroy();
   const cutOff = setTimeout(() => stream.destroy(new Error('the download took too long')), LIMITS.durationMs);

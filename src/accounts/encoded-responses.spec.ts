@@ -12,7 +12,7 @@ const query = (number: number): Query => ({ kind: 'account', id: String(number) 
 
 const encodingOf = (response: EncodedResponse | null) => response?.headers['content-encoding'] ?? 'identity';
 
-/** Responses of a list that returns a body of `bytes`, once the gate is open. */
+/** Responses from a list that returns a body of `bytes` once the gate is open. */
 function begin(bytes: number) {
   const gate = Promise.withResolvers<void>();
   const asked: { readonly query: Query; readonly signal: AbortSignal }[] = [];

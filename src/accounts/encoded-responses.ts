@@ -17,7 +17,7 @@ const compressed = promisify(compress);
 const MAX_BYTES = 32 * 1024 * 1024;
 /** Memory overhead of an entry, in addition to its bytes. */
 const OVERHEAD_BYTES = 500;
-/** At most 2 at once, so that they never take every thread of Node's pool. */
+/** At most 2 at once, so that they never occupy every thread in Node's pool. */
 const MAX_COMPRESSING = 2;
 /** Beyond this queue length, responses are sent uncompressed. */
 const MAX_WAITING_TO_COMPRESS = 16;
@@ -28,11 +28,13 @@ export interface EncodedResponse {
     readonly 'content-type': string;
     readonly 'content-encoding'?: Compression;
   };
-  /** Null for a document that is too large to keep, which is sent in pieces. */
+  /** Null for a document that is too large to keep; it is sent in pieces. */
   readonly body: Buffer | null;
 }
 
-/** A response that is being built, for all callers who wait for it. The last one who leaves ends it. */
+/**
+ * A response under construction, shared by all callers who wait for it. It is canceled when the last of them leaves.
+ */
 interface Building {
   readonly response: Promise<EncodedResponse | null>;
   readonly end: AbortController;
@@ -48,19 +50,20 @@ interface ResponsesOfSnapshot {
 /** The keys of the responses to one query. */
 type Keys = Readonly<Record<'fresh' | 'stale', Readonly<Record<Encoding, string>>>>;
 
-/** JSON responses as they are sent, each built once for a snapshot, whatever address asked for it. */
+/** JSON responses as they are sent. Each is built once per snapshot, whichever URL requested it. */
 @Injectable()
 export class EncodedResponses {
   readonly #bySnapshot = new WeakMap<Snapshot, ResponsesOfSnapshot>();
-  /** A caller that repeats its query passes the object that `readQuery` remembers. */
+  /** A caller that repeats its query passes the object that `readQuery` cached. */
   readonly #keys = new WeakMap<Query, Keys>();
   readonly #compressing = pLimit(MAX_COMPRESSING);
 
   constructor(private readonly settings: Settings) {}
 
   /**
-   * The response: at once from memory, or built once for all callers who wait for it. Null for an account that is not in the list.
-   * @param toSignal the caller's, for one who must wait
+   * Returns the response: at once from memory, or built once for all callers who wait for it. Null for an account that
+   * is not in the list.
+   * @param toSignal creates the caller's signal, if the caller must wait
    * @throws as `ListThread.answer`; the reason of the signal when it aborts
    */
   get(
@@ -75,7 +78,7 @@ export class EncodedResponses {
       const response = await (encoding === 'identity'
         ? this.#ask(served, query, signal)
         : this.#compress(served, query, encoding, signal));
-      // one that was not compressed because too many waited is not kept as the compressed one
+      // a response left uncompressed because too many waited is not kept as the compressed one
       const isFinal =
         encoding === 'identity' || !response || isSmall(response) || 'content-encoding' in response.headers;
       if (response && isFinal) responses.ready.set(key, response);
@@ -156,7 +159,7 @@ async function join(
     return await orAborted(work.response, caller);
   } finally {
     work.callers -= 1;
-    // the last one: it is done, or nobody waits for it
+    // the last caller: the response is done, or nobody waits for it any longer
     if (work.callers === 0) {
       building.delete(key);
       work.end.abort(caller.reason);

@@ -52,7 +52,7 @@ export const MEDIA_TYPES = {
   ndjson: 'application/x-ndjson',
 } as const satisfies Record<Format, string>;
 
-/** Chooses the type of the list by Accept: JSON where it has no preference. @throws GatewayError not-acceptable */
+/** Chooses the list's media type by Accept: JSON if there is no preference. @throws GatewayError not-acceptable */
 export const chooseListType = createStrictTypeChooser([MEDIA_TYPES.json, MEDIA_TYPES.csv, MEDIA_TYPES.ndjson]);
 
 export const FORMAT_OF_TYPE = {
@@ -86,8 +86,8 @@ const parameters = {
 };
 
 /**
- * The query of /api/v1/accounts, translated into a query of the list for each format. Names match in any letter case, so the bank's
- * PageNumber and PageSize work.
+ * The query of /api/v1/accounts, translated into a list query for each format. Names match in any letter case, so the
+ * bank's PageNumber and PageSize work.
  */
 export const listQuerySchema = withAnyCase(parameters).transform(
   ({ format, sort, pageNumber, pageSize, separator, decimal, ...filters }) => {
@@ -102,17 +102,17 @@ export const listQuerySchema = withAnyCase(parameters).transform(
 /** The query of /api/v1/balances: the same filters. */
 export const filtersSchema = withAnyCase(filters);
 
-/** The query of routes that take no parameters: rejects each one by name. */
+/** The query of routes without parameters: rejects every parameter by name. */
 export const noQuerySchema = z.strictObject({});
 
 function withAnyCase<T extends z.ZodRawShape>(shape: T) {
   return z.preprocess((query) => withNamesOf(Object.keys(shape), query), z.strictObject(shape));
 }
 
-/** The query with its known names as we write them; two spellings of one name are one parameter given twice. */
+/** The query with known names in our spelling; two spellings of one name count as a repeated parameter. */
 function withNamesOf(names: readonly string[], query: unknown): unknown {
   if (typeof query !== 'object' || query === null) return query;
-  // without a prototype, as it came: `__proto__` is a name like any other
+  // no prototype, and keys as received: `__proto__` is a name like any other
   const found = Object.create(null) as Record<string, unknown>;
   for (const [given, value] of Object.entries(query)) {
     const name = names.find((known) => known.toLowerCase() === given.toLowerCase()) ?? given;

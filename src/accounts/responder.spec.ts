@@ -17,7 +17,7 @@ type Sent = { readonly headers: Record<string, string>; readonly body: Buffer | 
 
 const NDJSON = { kind: 'ndjson', selection: { filters: {}, sort: 'name' } } as const;
 
-/** A responder that gets these snapshots one after the other, and the responses that it sends. */
+/** A responder that gets these snapshots in turn, and the responses that it sends. */
 function begin(snapshots: Snapshot[], deadlineMs = 15_000) {
   const get = () => {
     const snapshot = snapshots.length > 1 ? snapshots.shift() : snapshots[0];

@@ -17,9 +17,9 @@ import { EncodedResponses, toFacts, type EncodedResponse } from './encoded-respo
 import { MEDIA_TYPES } from './list-query.js';
 
 const RETRY_AFTER_MS = 1000;
-/** Time for the answer itself, for a caller whose refresh came just before the deadline. */
+/** Time to build the response for a caller whose refresh finished just before the deadline. */
 const MIN_ANSWER_MS = 300;
-/** Long documents that are compressed at once; further ones are sent uncompressed. */
+/** Long documents compressed at once; further ones are sent uncompressed. */
 const MAX_COMPRESSED_STREAMS = 2;
 
 type Sent = void | Promise<void>;
@@ -31,7 +31,7 @@ interface Document {
   readonly body: Buffer | Query | Export;
 }
 
-/** Gets the snapshot that a request asks for, and sends responses built from one, with the headers that show its age. */
+/** Gets the snapshot that a request asks for, and sends responses built from it, with headers that show its age. */
 @Injectable()
 export class Responder {
   #compressedStreams = 0;
@@ -45,7 +45,7 @@ export class Responder {
   ) {}
 
   /**
-   * Sends the answer as JSON: at once if it is in memory.
+   * Sends the response as JSON, at once if it is in memory.
    * @throws GatewayError as `SnapshotCache.get`; account-not-found; overloaded
    */
   sendJson(request: FastifyRequest, reply: FastifyReply, query: Query): Sent {
@@ -80,7 +80,10 @@ export class Responder {
     });
   }
 
-  /** Uses the snapshot for this request. Retries once with the cached one if its list was replaced and ended meanwhile. */
+  /**
+   * Uses the snapshot for this request. Retries once with the cached snapshot if the list was replaced and ended
+   * meanwhile.
+   */
   #withSnapshot(request: FastifyRequest, use: (served: ServedSnapshot) => Sent): Sent {
     const wanted = readCacheDirectives(request.headers['cache-control']);
     const useServed = (served: ServedSnapshot) => {
@@ -114,7 +117,7 @@ export class Responder {
     const { headers, body } = document;
     if (matchesTag(request.headers['if-none-match'], headers.etag)) {
       reply.code(304).headers({ ...this.#cacheHeaders(served), etag: headers.etag });
-      // with nothing at all, Fastify gives HEAD a length of 0, which is not that of the answer to GET (RFC 9110 §8.6)
+      // without a stream, Fastify gives HEAD a length of 0, which is not the length of the GET response (RFC 9110 §8.6)
       reply.send(request.method === 'HEAD' ? Readable.from([]) : undefined);
       return undefined;
     }
@@ -136,7 +139,10 @@ export class Responder {
     return this.downloads.open(snapshot, begin, request.signal, this.#leftMs(request));
   }
 
-  /** Sends a long body, compressed as it is sent if the caller accepts that and fewer than two others are compressed. */
+  /**
+   * Sends a long body, compressed on the fly if the caller accepts compression and fewer than two others are being
+   * compressed.
+   */
   #sendStream(request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>, stream: Readable): void {
     const encoding = toEncoding(request.headers['accept-encoding']);
     if (encoding === 'identity' || this.#compressedStreams >= MAX_COMPRESSED_STREAMS) {
@@ -153,7 +159,7 @@ export class Responder {
     return Math.max(0, Math.ceil(this.settings.REQUEST_DEADLINE_MS - (performance.now() - logFields.startedAt)));
   }
 
-  /** The headers that show the age of a response that is sent now. */
+  /** The headers that show the snapshot's age at the moment of sending. */
   #cacheHeaders(served: ServedSnapshot): Record<string, string> {
     const ageMs = toAgeMs(this.clock, served.snapshot);
     return toCacheHeaders(served, ageMs, toFreshMs(this.settings));

@@ -10,7 +10,7 @@ import { AccessTokenProvider } from './access-token-provider.js';
 
 const LIFE_MS = 300_000;
 
-/** A provider with a scripted bank: the test decides when it responds, and with what. */
+/** A provider with a scripted bank: the test decides when and how it responds. */
 class Scene {
   readonly clock = new FakeClock();
   readonly log = keepLines();
@@ -29,7 +29,7 @@ class Scene {
     },
   });
 
-  /** The bank returns a token for the last request. */
+  /** Makes the bank return a token for the last request. */
   async issue(value = `token-${this.asked.length}`, lifetimeMs = LIFE_MS): Promise<AccessToken> {
     const request = this.asked.at(-1);
     if (!request) throw new Error('nothing was asked');
@@ -59,7 +59,7 @@ class Scene {
   }
 }
 
-/** Runs everything that is ready. The clock does not move. */
+/** Runs all pending callbacks. The clock does not move. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('one request in flight', () => {

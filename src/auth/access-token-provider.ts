@@ -17,8 +17,8 @@ interface AccessTokenProviderOptions {
 }
 
 /**
- * Keeps the access token of one identity by the rules of docs/bank.md#token-rules: one request in flight, renewal in the
- * background when there is work for it, no use in the last seconds of its life, back-off after failures.
+ * Keeps the access token of one identity by the rules of docs/bank.md#token-rules: one request in flight, background
+ * renewal while the gateway is in use, no use in the last seconds of its life, back-off after failures.
  */
 export class AccessTokenProvider {
   readonly #backOff: BackOff;
@@ -31,8 +31,8 @@ export class AccessTokenProvider {
   }
 
   /**
-   * A token that may be sent now. Starts a renewal in the background when it is due, and waits for one only if there is
-   * no usable token.
+   * Returns a token that may be sent now. Starts a renewal in the background when it is due, and waits for one only if
+   * there is no usable token.
    * @throws GatewayError as `requestToken`; at once during the back-off
    */
   async get(): Promise<AccessToken> {
@@ -43,8 +43,9 @@ export class AccessTokenProvider {
   }
 
   /**
-   * Another token, after the bank answered 401 to `rejected`. Drops only the current token, at most one in 5 s; a late 401
-   * to an older one returns the current. Returns null within 5 s of such a renewal. The 401 is then final.
+   * Returns another token after the bank answered 401 to `rejected`. Drops only the current token, at most once in 5 s;
+   * after a late 401 to an older one, returns the current token. Returns null within 5 s of such a renewal: the 401 is
+   * then final.
    * @throws GatewayError as `get`
    */
   async replace(rejected: AccessToken): Promise<AccessToken | null> {
@@ -82,7 +83,7 @@ export class AccessTokenProvider {
       state: token ? ('usable' as const) : toLack(this.#inFlight !== null, trouble),
       /** Expiry of the token by the wall clock, ms since 1970. */
       expiresAt: token ? token.requestedAt.wall + token.lifetimeMs : null,
-      /** When the token stops being sent, by the wall clock, ms since 1970. */
+      /** Time at which the token stops being sent, by the wall clock, ms since 1970. */
       usableUntil: token?.unusableAt.wall ?? null,
       expiresInSeconds: token ? Math.floor((token.lifetimeMs - clock.since(token.requestedAt)) / 1000) : null,
       /** The current series of failures; null without one. */
@@ -133,7 +134,7 @@ export class AccessTokenProvider {
   }
 }
 
-/** The reason for having no usable token: a request is in flight, a back-off, or nobody has needed one. */
+/** The reason why there is no usable token: a request is in flight, a back-off, or nobody has needed one. */
 function toLack(isRequested: boolean, trouble: Trouble | null): 'requested' | 'waiting' | 'none' {
   if (isRequested) return 'requested';
   return trouble?.circuit === 'open' ? 'waiting' : 'none';

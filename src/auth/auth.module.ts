@@ -8,7 +8,7 @@ import { IdentityHolder } from './identity-holder.js';
 
 /**
  * Holds the client certificate and the access token. Other modules call the bank through AuthorizedCall, and read the state
- * of certificate and token from IdentityHolder. The doctor makes its own identity.
+ * of certificate and token from IdentityHolder. The doctor creates its own identity.
  */
 @Module({
   providers: [

@@ -41,7 +41,8 @@ export class AuthorizedCall {
       try {
         return await this.#getOnce(identity, request);
       } catch (error) {
-        // the token became too old while the call waited for its slot; each round outlasts a token, so the loop ends
+        // the token became too old while the call waited for its slot; each attempt takes longer than a token lives, so
+        // the loop ends
         const isTooLate = error instanceof TooLateToSend;
         const isReplaced = error instanceof NoToken && identity !== this.identities.current;
         if (!isTooLate && !isReplaced) throw error;

@@ -14,7 +14,7 @@ export class BankIdentity {
 
   /**
    * @param material certificate, key, user name, password and trusted roots
-   * @param within runs a token request, when it may be made; by default at once
+   * @param within runs a token request when one is allowed; by default at once
    */
   constructor(
     readonly material: IdentityMaterial,

@@ -11,13 +11,13 @@ type UnreadableReason =
   | 'key-mismatch'
   | 'refused-by-tls';
 
-/** The part of a message that points out a passcode or passphrase with a typical mistake; empty for any other. */
+/** The part of a message that points out a typical mistake in a passcode or passphrase; empty without one. */
 export const describeSlip = (passcode: string): string =>
   /^[\s"']|[\s"']$/.test(passcode) ? ' The one given starts or ends with a space, a line end or a quote.' : '';
 
 /**
- * The error of an identity that cannot be read. Its message is a single line: the problem, then the remedy. It never contains the
- * passcode, key material or other contents of the file.
+ * Thrown for an identity that cannot be read. Its message is a single line: the problem, then the remedy. It never
+ * contains the passcode, key material or other contents of the file.
  */
 export class CertificateUnreadable extends Error {
   override readonly name = 'CertificateUnreadable';

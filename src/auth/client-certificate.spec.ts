@@ -16,7 +16,7 @@ import { readPfx } from './read-pfx.js';
 const NOW = new Date(Date.now() + 60_000);
 const IN_A_YEAR = new Date(NOW.getTime() + 365 * 86_400_000);
 const PASSCODE = 'correct horse';
-// few rounds, because each is slow
+// few iterations, because each is slow
 const legacy = (name: string): string[] => ['-keypbe', name, '-certpbe', name, '-macalg', 'SHA1', '-iter', '100'];
 const INCOMPLETE = expect.stringContaining('The chain is incomplete');
 
@@ -54,7 +54,7 @@ async function openPem(chain: Buffer, key: Buffer, passphrase = ''): Promise<Cli
   return (await readIdentityMaterial({ ...files, ...rest } as Settings, NOW)).certificate;
 }
 
-/** Reason and message of the error. Fails the test if the file is opened. */
+/** Reason and message of the error. Fails the test if the file opens. */
 async function refusalOf(opening: Promise<ClientCertificate>): Promise<string> {
   const error = await opening.then(
     () => new Error('the file was opened'),

@@ -13,8 +13,8 @@ export interface KeysAndCertificates {
 }
 
 /**
- * The identity of the gateway at the bank. Certificates of authorities are only in `chainPem`, to be sent along; none of
- * them is ever trusted for the bank's server.
+ * The identity of the gateway at the bank. CA certificates are only in `chainPem`, to be sent along; none of them is
+ * ever trusted for the bank's server.
  */
 export interface ClientCertificate {
   /** PKCS#8, not encrypted: never log it. */
@@ -40,8 +40,8 @@ interface Pair {
 }
 
 /**
- * Chooses key, certificate and chain and tries them with TLS. An expired or not yet valid certificate is returned all the
- * same: check its dates. `roots` complete a chain that has no intermediate.
+ * Chooses key, certificate and chain, and loads them into a TLS context. Also returns an expired or not yet valid
+ * certificate: check its dates. `roots` complete a chain that has no intermediate.
  * @throws CertificateUnreadable
  */
 export function toClientCertificate(
@@ -86,7 +86,10 @@ export function toClientCertificate(
   };
 }
 
-/** Of several pairs, one that allows client authentication, then one that is valid now, then the one that ends last. */
+/**
+ * Of several pairs, prefers one that allows client authentication, then one that is valid now, then the one that
+ * expires last.
+ */
 function choosePair(keys: readonly KeyObject[], leaves: readonly X509Certificate[], now: Date): Pair {
   if (keys.length === 0) {
     throw new CertificateUnreadable(
@@ -117,7 +120,7 @@ function choosePair(keys: readonly KeyObject[], leaves: readonly X509Certificate
   );
 }
 
-/** True if a root among `roots` issued the leaf: then nothing is missing between the two. */
+/** True if a root in `roots` issued the leaf: then no intermediate is missing. */
 const isIssuedByRoot = (leaf: X509Certificate, roots: readonly X509Certificate[]): boolean =>
   roots.some((root) => isSelfSigned(root) && issued(root, leaf));
 
@@ -141,7 +144,7 @@ function assertUsableForTls(key: string, cert: string): void {
 
 /** True if the extended key usage, if there is one, allows client authentication (RFC 5280, 4.2.1.12). */
 function allowsClientAuth(certificate: X509Certificate): boolean {
-  // absent when the extension is, whatever its type says
+  // undefined if the extension is absent, whatever the type says
   const usages: string[] | undefined = certificate.keyUsage;
   return usages === undefined || usages.includes(CLIENT_AUTH) || usages.includes(ANY_PURPOSE);
 }

@@ -140,7 +140,7 @@ it('a token request waits for the proof in flight', async () => {
   const proof = holder.reload();
   await until(() => bank.requests.length === 1);
   const token = refusalOf(() => holder.current.tokens.get());
-  // long enough for a second request to arrive, if there were one
+  // long enough for a second request to arrive, if one is sent
   setTimeout(resolve, 500);
   await Promise.all([proof, token]);
   expect(bank.most.token).toBe(1);
@@ -176,7 +176,7 @@ it.each<[string, (holder: IdentityHolder) => unknown]>([
   bank.onToken = issueToken(bank);
   writeFileSync(bank.files.password, 'secret-password-new');
   notice(holder);
-  // the bank never answers the first proof
+  // the bank never responds to the first proof
   await until(() => log.lines('certificate.replaced').length === 1);
   const basic = Buffer.from(`${bank.username}:secret-password-new`).toString('base64');
   expect(bank.requests.map(({ headers }) => headers.authorization).at(-1)).toBe(`Basic ${basic}`);

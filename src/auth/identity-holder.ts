@@ -16,9 +16,9 @@ import { CertificateUnreadable } from './certificate-unreadable.js';
 const POLL_EVERY_MS = 1000;
 
 /**
- * Holds the identity in use, and replaces it while running: changed files are read, checked and proved by a real token
- * request, and only then take over, all together. A bad one changes nothing and is reported. Users of the identity
- * read `current` each time and do not keep it.
+ * Holds the current identity and replaces it without a restart. Changed files are read, checked and proved by a real
+ * token request before they take effect, all together. A bad file changes nothing and is reported. Read `current` each
+ * time; do not keep it.
  */
 export class IdentityHolder implements OnApplicationShutdown {
   readonly #oneTokenRequest = pLimit(1);
@@ -27,13 +27,13 @@ export class IdentityHolder implements OnApplicationShutdown {
   readonly #expiry: ExpiryNotice;
   readonly #expiryTimer: NodeJS.Timeout;
   #current: BankIdentity;
-  /** A new identity that no token request has proved yet. Its back-off says when the next one may. */
+  /** A new identity that no token request has proved yet. Its back-off decides when the next request may. */
   #candidate: BankIdentity | null = null;
 
   /** Reads the first identity. @throws CertificateUnreadable, FileUnusable */
   static async start(parts: EgressParts): Promise<IdentityHolder> {
     const { settings, clock } = parts;
-    // these run only after the holder has been constructed
+    // these run only once `holder` is set
     const files: RenewedFiles<IdentityMaterial> = new RenewedFiles<IdentityMaterial>({
       files: watchedFiles(settings),
       clock,
@@ -71,8 +71,8 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   /**
-   * Reloads the files now, and ends any back-off (SIGHUP). Resolves when the new identity is in use or was
-   * refused; never rejects.
+   * Reloads the files now, and ends any back-off (SIGHUP). Resolves once the new identity is in use or refused; never
+   * rejects.
    */
   reload(): Promise<void> {
     this.#current.tokens.resetBackOff();
@@ -80,7 +80,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     return this.#files.reload();
   }
 
-  /** The certificate as health shows it; without secrets. */
+  /** The certificate as health shows it, without secrets. */
   status() {
     const { certificate } = this.#current;
     const { subject, thumbprint, notAfter } = certificate;
@@ -144,8 +144,9 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   /**
-   * Requests a token with the new material, at most as often as its back-off allows. When the token arrives, `#requestToken` has
-   * swapped the identities. Without an answer of the bank, the new one takes over if what is in use has expired.
+   * Requests a token with the new material, as often as its back-off allows. When the token arrives, `#requestToken`
+   * has swapped the identities. If the bank does not respond, the new identity takes over only if the current one has
+   * expired.
    * @throws GatewayError the reason why it is not in use
    */
   async #prove(material: IdentityMaterial, signal: AbortSignal): Promise<void> {
@@ -168,7 +169,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     }
   }
 
-  /** Puts the candidate in the place of the current identity, whose calls in flight end as they would have. */
+  /** Replaces the current identity with the candidate. Calls in flight continue unchanged. */
   #swap(candidate: BankIdentity, isProved: boolean): void {
     const old = this.#current;
     this.#current = candidate;
@@ -190,8 +191,8 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   /**
-   * Requests a token for an identity. One for the candidate is the proof, and swaps the identities at once, so that the next
-   * token request is one of the identity that is then in use.
+   * Requests a token for an identity. A token for the candidate is the proof: it swaps the identities at once, so that
+   * the next token request uses the new identity.
    */
   async #requestToken<T>(identity: BankIdentity, request: () => Promise<T>): Promise<T> {
     const isWanted = identity === this.#current || identity === this.#candidate;

@@ -17,7 +17,7 @@ it('a file that this process may not read: the problem is about owner and mode',
   chmodSync(dirname(file), 0o755);
   chmodSync(file, process.geteuid?.() === 0 ? 0o600 : 0o000);
   const isRoot = process.geteuid?.() === 0;
-  // root may read everything
+  // root can read every file
   if (isRoot) process.seteuid?.(65_534);
   try {
     await expect(read(file)).rejects.toMatchObject({

@@ -24,8 +24,8 @@ export interface IdentityMaterial {
 }
 
 /**
- * Reads certificate, passcode, user name, password and roots from the sources in the settings. Callers are not held up: key
- * derivation runs in Node's thread pool or in time slices.
+ * Reads certificate, passcode, user name, password and roots from the sources in the settings. Does not block callers:
+ * key derivation runs in Node's thread pool or in time slices.
  * @throws CertificateUnreadable for the certificate; FileUnusable for the other files
  */
 export async function readIdentityMaterial(settings: Settings, now: Date): Promise<IdentityMaterial> {
@@ -101,7 +101,7 @@ export function watchedFiles(settings: Settings): string[] {
   ].filter((file) => typeof file === 'string');
 }
 
-/** The error `certificate-unusable`, with the date, for a certificate that cannot be used at `nowMs`; null if it can. */
+/** The error `certificate-unusable`, with the date, if the certificate is not valid at `nowMs`; else null. */
 export function validityError(
   { notBefore, notAfter }: Pick<ClientCertificate, 'notBefore' | 'notAfter'>,
   nowMs: number,

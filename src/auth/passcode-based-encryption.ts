@@ -23,7 +23,7 @@ const HASHES: Readonly<Record<string, string>> = {
   '2.16.840.1.101.3.4.2.1': 'sha256',
   '2.16.840.1.101.3.4.2.2': 'sha384',
   '2.16.840.1.101.3.4.2.3': 'sha512',
-  // HMAC with each (RFC 8018, B.1)
+  // HMAC with each of these (RFC 8018, B.1)
   '1.2.840.113549.2.7': 'sha1',
   '1.2.840.113549.2.8': 'sha224',
   '1.2.840.113549.2.9': 'sha256',
@@ -44,9 +44,9 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
   '1.3.6.1.4.1.11591.4.11': 'the key derivation scrypt',
 };
 
-/** A file names its own number of rounds. GnuTLS writes 600 000. */
+/** A file sets its own iteration count. GnuTLS writes 600 000. */
 const MAX_ROUNDS = 1_000_000;
-/** Rounds of PKCS#12's own key derivation in one time slice: about 10 ms. */
+/** Iterations of PKCS#12's own key derivation in one time slice: about 10 ms. */
 const ROUNDS_PER_SLICE = 10_000;
 const pbkdf2InPool = promisify(pbkdf2);
 /** Length of the longest digest. */
@@ -59,19 +59,19 @@ export const EXPORT_AGAIN =
   'openssl pkcs12 -legacy -in old.pfx -nodes -out tmp.pem && openssl pkcs12 -export -in tmp.pem -out new.pfx ' +
   '-keypbe AES-256-CBC -certpbe AES-256-CBC -macalg SHA256 && rm tmp.pem';
 
-/** The passcode as text; null means no bytes, not even the final zeros of RFC 7292, B.1. */
+/** The passcode as a string; null means no bytes, not even the final zeros of RFC 7292, B.1. */
 export type Passcode = string | null;
 
 /**
- * The passcodes that programs are known to make of one, the standard one first: an empty one is two zero bytes or none, and
- * OpenSSL before 1.1.0 made one UTF-16 unit of each byte.
+ * The known encodings of a passcode, the standard one first. An empty passcode is two zero bytes or none; OpenSSL
+ * before 1.1.0 turned each byte into one UTF-16 unit.
  */
 export function toPasscodes(passcode: string): Passcode[] {
   const other = passcode === '' ? null : Buffer.from(passcode, 'utf8').toString('latin1');
   return other === passcode ? [passcode] : [passcode, other];
 }
 
-/** The MAC over the contents, which only the right passcode reproduces. */
+/** The MAC over the contents; only the right passcode reproduces it. */
 type Mac = (contents: Buffer, passcode: Passcode) => Promise<boolean>;
 
 /** Reads MacData: an HMAC by RFC 7292, 4, or PBMAC1 (RFC 9579). @throws CertificateUnreadable, Error */
@@ -136,7 +136,7 @@ function toAlgorithm(node: Asn1 | undefined): { oid: string; parameters: Asn1 | 
 /** The name of a hash, or of the hash of an HMAC. */
 const toHash = (oid: string): string => HASHES[oid] ?? refuseAlgorithm(`the hash ${oid}`);
 
-/** PBKDF2 (RFC 8018, A.2); `keyLength` is the length that the file names, or 0. */
+/** PBKDF2 (RFC 8018, A.2); `keyLength` is the length in the file, or 0. */
 function toPbkdf2(node: Asn1 | undefined) {
   const { oid, parameters } = toAlgorithm(node);
   if (oid !== PBKDF2) refuseAlgorithm(UNSUPPORTED[oid] ?? `the key derivation ${oid}`);
@@ -156,7 +156,8 @@ function toPbkdf2(node: Asn1 | undefined) {
 const PURPOSE = { key: 1, iv: 2, mac: 3 } as const;
 
 /**
- * The key derivation of RFC 7292, appendix B.2. Node has none, so it yields to callers between time slices.
+ * The key derivation of RFC 7292, appendix B.2. Node has no native one, so this one yields to callers between time
+ * slices.
  */
 function toPkcs12Derivation(hash: string, salt: Buffer, rounds: number) {
   assertRounds(rounds);
@@ -185,7 +186,7 @@ const toBytes = (passcode: Passcode): Buffer =>
 const repeat = (bytes: Buffer, block: number): Buffer =>
   bytes.length === 0 ? bytes : Buffer.alloc(Math.ceil(bytes.length / block) * block, bytes);
 
-/** Adds `addend` + 1 to each block, a number of that length. */
+/** Adds `addend` + 1 to each block, which is one number of that length. */
 function addToBlocks(blocks: Buffer, addend: Buffer): void {
   for (let start = 0; start < blocks.length; start += addend.length) {
     let carry = 1;
@@ -201,7 +202,7 @@ function assertRounds(rounds: number): void {
   if (rounds < 1 || rounds > MAX_ROUNDS) throw new Error(`${rounds} rounds of key derivation`);
 }
 
-/** OpenSSL 3 has RC2 (RFC 2268) only as a legacy cipher, so node-forge deciphers it, and is loaded for nothing else. */
+/** OpenSSL 3 has RC2 (RFC 2268) only as a legacy cipher, so node-forge decrypts it. It is loaded for this only. */
 async function decipher(name: string, key: Buffer, iv: Buffer, input: Buffer): Promise<Buffer> {
   if (name !== 'rc2') {
     const cipher = createDecipheriv(name, key, iv);

@@ -8,7 +8,9 @@ import { readPfx } from './read-pfx.js';
 
 const PASSCODE = 'correct horse';
 
-/** 'read', or reason and message. Fails the test on any other error, and on a message that is not one clean line. */
+/**
+ * 'read', or reason and message. Fails the test on any other error, and on a message that is not a single clean line.
+ */
 async function outcomeOf(bytes: Buffer): Promise<string> {
   try {
     await readPfx(bytes, PASSCODE);

@@ -12,8 +12,8 @@ const CERT_BAG = '1.2.840.113549.1.12.10.1.3';
 const X509_CERTIFICATE = '1.2.840.113549.1.9.22.1';
 
 /**
- * Opens a PKCS#12 file (RFC 7292), DER or BER, and returns all keys and certificates in it, none of them checked yet.
- * Key derivation may take seconds, and yields to callers.
+ * Opens a PKCS#12 file (RFC 7292), DER or BER, and returns all its keys and certificates, unchecked. Key derivation may
+ * take seconds, and yields to callers.
  * @throws CertificateUnreadable whatever the bytes are
  */
 export async function readPfx(bytes: Buffer, passcode: string): Promise<KeysAndCertificates> {
@@ -34,7 +34,7 @@ export async function readPfx(bytes: Buffer, passcode: string): Promise<KeysAndC
   }
 }
 
-/** The form of the passcode that the MAC was made with; the standard one without a MAC. */
+/** The encoding of the passcode that reproduces the MAC; the standard one if there is no MAC. */
 async function choosePasscode(macData: Asn1 | undefined, contents: Buffer, passcode: string): Promise<Passcode> {
   if (!macData) return passcode;
   const isRight = toMac(macData);
@@ -82,7 +82,7 @@ async function toSafeContents(contentInfo: Asn1, passcode: Passcode): Promise<As
   return decrypt(algorithm, octetsOf(ciphertext), passcode);
 }
 
-/** Decrypts to the SEQUENCE inside. */
+/** Decrypts, and returns the inner SEQUENCE. */
 async function decrypt(algorithm: Asn1 | undefined, ciphertext: Buffer, passcode: Passcode): Promise<Asn1> {
   const decipher = toDecrypt(algorithm);
   const decrypted = await decipher(ciphertext, passcode)

@@ -9,16 +9,16 @@ import type { IdentityMaterial } from './identity-material.js';
 /** Path of the token endpoint below {auth_url} (docs/bank.md#token-endpoint). */
 const AUTHORIZE_PATH = '/api/v1/authorizations/authorize';
 
-/** Assumed for a token whose lifetime is unknown. */
+/** Lifetime assumed if the bank gives none. */
 const DEFAULT_LIFETIME_SECONDS = 60;
 const MAX_LIFETIME_SECONDS = 86_400;
-/** The gateway stops using a token this long before its end. */
+/** The gateway stops using a token this long before it expires. */
 const MARGIN_MS = 5000;
 /** Small, because the answer is parsed on the serving thread, where 32 MB of empty objects would fill the heap. */
 const MAX_ANSWER_BYTES = 65_536;
 const MAX_TOKEN_LENGTH = 16_384;
 
-/** A bearer token as the bank issued it, opaque to us, and the times of its life by both clocks. */
+/** A bearer token as the bank issued it, opaque to us, and its lifetime by both clocks. */
 export interface AccessToken {
   readonly value: string;
   readonly lifetimeMs: number;
@@ -31,7 +31,7 @@ export interface AccessToken {
 }
 
 /**
- * Requests an access token as one user with one certificate, which must be valid.
+ * Requests an access token for one user with one certificate, which must be valid.
  * @throws GatewayError as `Egress.get` and `readTokenAnswer`
  */
 export async function requestToken(
@@ -58,8 +58,8 @@ export async function requestToken(
 }
 
 /**
- * A token with the times of docs/bank.md#token-rules: renewed from 80 % of its life (± 5 %, so that several gateways do
- * not renew together), and used until 5 s before its end, or 10 % of a shorter life.
+ * Creates a token with the times of docs/bank.md#token-rules: renewed after 80 % of its life (± 5 %, so that several
+ * gateways do not renew together), and used until 5 s before it expires, or 10 % of a shorter life.
  */
 export function toAccessToken(
   value: string,
@@ -82,13 +82,13 @@ const tokenAnswerSchema = z.object(
       .string('is missing or not a string')
       .min(1, 'is empty')
       .max(MAX_TOKEN_LENGTH, 'is too long')
-      // characters allowed in a header; axios would silently strip all others
+      // characters allowed in a header; axios would silently drop all others
       .regex(/^[A-Za-z0-9._~+/=-]+$/, 'contains characters that are not allowed in a bearer token'),
     token_type: z
       .string('is not a string')
       .regex(/^bearer$/i, 'is not Bearer')
       .nullish(),
-    // accepts any value: an unusable one means an unknown lifetime
+    // accepts any value: an unusable one counts as an unknown lifetime
     expires_in: z.unknown().optional().transform(toLifetimeSeconds),
   },
   'is not a JSON object',
@@ -120,11 +120,11 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** Names the field, never its value. */
+/** Names the invalid field, never its value. */
 const invalid = (problem: string) =>
   new GatewayError('bank-response-invalid', `The answer of the token endpoint cannot be used: ${problem}.`);
 
-/** `expires_in` as text or number: whole seconds from 1 to 86400 (" 300" and "300.0" are 300), else null. */
+/** `expires_in`, a string or a number: whole seconds from 1 to 86400 (" 300" and "300.0" are 300), else null. */
 function toLifetimeSeconds(value: unknown): number | null {
   if (typeof value !== 'number' && typeof value !== 'string') return null;
   const text = String(value).trim();

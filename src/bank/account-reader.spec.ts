@@ -58,7 +58,7 @@ function answerAs(change: Partial<ModelBank> & Pick<ModelBank, 'size'>): (reques
   };
 }
 
-/** A reader over a scripted bank. Records every request. */
+/** A reader with a scripted bank. Records every request. */
 function begin(
   answerTo: (request: PageRequest, nth: number) => WireAnswer | Promise<WireAnswer>,
   { pageSize = 10, maxConcurrentRequests = 3 } = {},
@@ -95,7 +95,7 @@ function begin(
     };
     const outcome = await reader.read('refresh-1', signal, async (number, body) => {
       if (number === 1) list = new Map();
-      // without the spaces after a page that is to be long
+      // no spaces after a page that is meant to be long
       return readPage(number, body.subarray(0, body.lastIndexOf('}') + 1), new ListFields(), take);
     });
     return { ...outcome, list: [...list.values()] };
@@ -160,7 +160,7 @@ describe('a list that does not change', () => {
 });
 
 describe('a list that changes while it is read', () => {
-  /** Twenty accounts in two pages. Each pass has its own rule. */
+  /** Twenty accounts in two pages. Each pass follows its own rule. */
   const passes = (...rules: ((pageNumber: number) => WireAnswer)[]) => {
     let pass = -1;
     return ({ pageNumber }: PageRequest) => {
@@ -240,7 +240,7 @@ describe('a list that never ends', () => {
 
 describe('the bytes of the pages of a refresh', () => {
   const MB = 1024 * 1024;
-  /** Pages of spaces with one account each. */
+  /** Pages padded with spaces, with one account each. */
   const long =
     (bytes: number, pages: number, rowCount = pages) =>
     (request: PageRequest) => {

@@ -14,15 +14,20 @@ import { Paging, type ListOutcome } from './paging.js';
 export const ACCOUNTS_PATH = '/api/v1/accounts';
 const RETRY_AFTER_MS = { min: 100, spread: 200 };
 const RETRIED = new Set([502, 503, 504]);
-/** Maximum number of pages in one refresh, over all passes: it ends a refresh of a bank that sends one account per page. */
+/**
+ * Maximum number of pages in one refresh, over all passes. It stops a refresh if the bank sends one account per page.
+ */
 const MAX_PAGES = 2000;
 /** Maximum size of the pages of one refresh, over all passes, in bytes. */
 const MAX_BYTES = 256 * 1024 * 1024;
 /** Maximum size of pages requested ahead, in bytes: they wait in memory while the list thread parses another. */
 const MAX_BYTES_AHEAD = 32 * 1024 * 1024;
-/** Whole refreshes with smaller pages, after which the configured size is tried again: the bank may have recovered. */
+/**
+ * Number of complete refreshes with smaller pages before the configured size is tried again: the bank may have
+ * recovered.
+ */
 const REFRESHES_WITH_SMALLER_PAGES = 5;
-/** Maximum number of bytes of an error body that are searched for the page size. */
+/** Maximum number of bytes of an error body to search for the page size. */
 const MAX_SCANNED_BYTES = 65_536;
 
 /** Reads the accounts of one page, in order. Page 1 starts the list, or restarts it: the pages before it are then void. */
@@ -33,9 +38,9 @@ interface ListRefresh {
   readonly id: string;
   readonly signal: AbortSignal;
   readonly parsePage: ParsePage;
-  /** Pages asked for so far, of all passes. */
+  /** Pages requested so far, over all passes. */
   pagesAsked: number;
-  /** Bytes of the pages received so far, of all passes. */
+  /** Bytes of pages received so far, over all passes. */
   bytes: number;
 }
 
@@ -45,9 +50,12 @@ interface ListRefresh {
  */
 @Injectable()
 export class AccountReader {
-  /** The page size of the next pass. Smaller than BANK_PAGE_SIZE for some refreshes, after the bank has rejected that. */
+  /**
+   * The page size of the next pass. Smaller than BANK_PAGE_SIZE for some refreshes after the bank has rejected that
+   * size.
+   */
   #pageSize: number;
-  /** Whole refreshes in a row with smaller pages. */
+  /** Complete refreshes in a row with smaller pages. */
   #withSmallerPages = 0;
   /** Number of pages to request at once: those of the last list, if they are not too long. This saves a round trip. */
   #expectedPages = 1;
@@ -70,7 +78,7 @@ export class AccountReader {
     const refresh: ListRefresh = { id, signal, parsePage, pagesAsked: 0, bytes: 0 };
     try {
       const first = await this.#readOnce(refresh);
-      // a second pass over a long list would not fit
+      // there is no room for a second pass over a long list
       const isDone = first.complete !== false || refresh.bytes > MAX_BYTES / 2;
       const outcome = isDone ? first : await this.#readOnce(refresh);
       this.#withSmallerPages = this.#pageSize < this.settings.BANK_PAGE_SIZE ? this.#withSmallerPages + 1 : 0;
@@ -82,7 +90,7 @@ export class AccountReader {
     }
   }
 
-  /** Forgets what it learned from earlier lists: requests the next one like the first. */
+  /** Forgets what it learned from earlier lists, so that the next refresh begins like the first. */
   #forget(): void {
     this.#pageSize = this.settings.BANK_PAGE_SIZE;
     this.#withSmallerPages = 0;
@@ -109,7 +117,7 @@ export class AccountReader {
     const end = new AbortController();
     const signal = AbortSignal.any([refresh.signal, end.signal]);
     const paging = new Paging(pageSize);
-    /** Answers that were requested and not used yet, in page order. */
+    /** Responses that were requested but not used yet, in page order. */
     const requested: Promise<WireAnswer>[] = [];
     let lastRequested = 0;
     let atOnce = this.settings.BANK_MAX_CONCURRENT_REQUESTS;
@@ -125,7 +133,7 @@ export class AccountReader {
         }
         const answer = await (requested.shift() as Promise<WireAnswer>);
         if (isTooLarge(answer)) return null;
-        // past the end
+        // past the last page
         if (answer.status === 404 && number > 1) break;
         const error = toAnswerError(answer, 'accounts');
         if (error) throw error;

@@ -8,7 +8,7 @@ const WHOLE = ['accountId', 'currency', 'balances', 'balances[].type', 'balances
 function begin() {
   const log = keepLines();
   const drift = new BankDrift(log.log);
-  /** A whole list without some known fields, with some drift. */
+  /** A complete list without some known fields, with some drift. */
   const note = (lacking: readonly string[] = [], found: readonly Drift[] = []) =>
     drift.noteList({ known: WHOLE.filter((path) => !lacking.includes(path)), drift: found });
   return { drift, log, note };

@@ -2,29 +2,29 @@ import { Injectable } from '@nestjs/common';
 import { Log } from '../telemetry/log.js';
 import { keyOf, type Drift, type FoundFields } from '../list/list-fields.js';
 
-/** Maximum number of entries that are shown. */
+/** Maximum number of entries to show. */
 export const MAX_SHOWN = 50;
-/** Logged entries that are remembered. */
+/** Maximum number of logged entries to remember. */
 const MAX_LOGGED = 1000;
 
-/** Drift of the last whole list (docs/bank.md#drift). Each entry is logged once. It changes no status. */
+/** Drift in the last complete list (docs/bank.md#drift). Logs each entry once. Does not affect any status. */
 @Injectable()
 export class BankDrift {
   #found: readonly Drift[] = [];
   /** Entries that were logged: a field that comes and goes is not logged each time. */
   readonly #logged = new Set<string>();
-  /** Paths of the known fields that any list had. */
+  /** Paths of the known fields that any list has contained. */
   readonly #known = new Set<string>();
 
   constructor(private readonly log: Log) {}
 
-  /** Takes the fields of a whole list. A known field that an earlier list had, and this one lacks, is drift too. */
+  /** Records the fields of a complete list. A known field that an earlier list had and this one lacks is drift too. */
   noteList({ drift, known: paths }: FoundFields): void {
     const known = new Set(paths);
     const objects = new Set(paths.map(toObject));
     const missing: Drift[] = [];
     for (const path of this.#known) {
-      // a list without balances does not show which fields balances have
+      // without balances, a list does not show which fields balances have
       if (!known.has(path) && objects.has(toObject(path))) missing.push({ path, missing: true });
     }
     for (const path of known) this.#known.add(path);
@@ -37,7 +37,7 @@ export class BankDrift {
     return this.#found.slice(0, MAX_SHOWN);
   }
 
-  /** The number of all entries. */
+  /** Number of all entries. */
   get count(): number {
     return this.#found.length;
   }

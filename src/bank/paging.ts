@@ -1,11 +1,11 @@
 import type { PageFacts } from '../list/bank-page.js';
 
-/** The outcome of one pass over all pages, or of the whole refresh. */
+/** The result of one pass over all pages, or of a complete refresh. */
 export interface ListOutcome {
   readonly accounts: number;
   readonly pages: number;
   /**
-   * True if the bank's row count agrees; false if it does not, or an account came twice; null without a count
+   * True if the bank's row count matches; false if it does not, or if an account appears twice; null without a count
    * (docs/api.md#freshness).
    */
   readonly complete: boolean | null;
@@ -21,10 +21,10 @@ export class Paging {
   #pages = 0;
   #last = 1;
 
-  /** @param pageSize as asked for */
+@param pageSize as requested  /** @param pageSize as asked for */
   constructor(private readonly pageSize: number) {}
 
-  /** Number of the last page to read, as far as is known. */
+  /** Number of the last page to read, as far as known. */
   get last(): number {
     return this.#last;
   }
@@ -50,12 +50,12 @@ export class Paging {
     this.#pages += 1;
     this.#accounts += facts.added;
     this.#duplicates += facts.accounts - facts.added;
-    // a bank that ignores PageNumber repeats its page; this is harmless if the page has every account
+    // a bank that ignores PageNumber sends the same page again; this is harmless if the page has every account
     const isRepeated = facts.added === 0 && facts.accounts === first.accounts;
     if (isRepeated && this.#number === 2 && first.rowCount === null && first.accounts < this.pageSize) {
       this.#duplicates = 0;
     }
-    // an empty list; the same page again and again must not go on forever
+    // an empty list; a bank that repeats one page must not keep us busy forever
     if (facts.added > 0) this.#last = this.#lastAfter(facts, first);
   }
 

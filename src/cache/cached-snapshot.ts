@@ -4,7 +4,7 @@ import type { Snapshot } from '../snapshot/snapshot-source.js';
 import { Clock } from '../time/clock.js';
 import { maxCachedAgeMs, toFreshMs, type Freshness } from './freshness.js';
 
-/** The one cached snapshot: never replaced by an older one, never served past its maximum age. */
+/** The one cached snapshot: an older one never replaces it, and it is never served past its maximum age. */
 @Injectable()
 export class CachedSnapshot {
   #snapshot: Snapshot | null = null;
@@ -16,12 +16,12 @@ export class CachedSnapshot {
     private readonly settings: Settings,
   ) {}
 
-  /** The last snapshot, servable or not; null if its thread has died. */
+  /** The last snapshot, even if it is too old to serve; null if its thread has died. */
   get snapshot(): Snapshot | null {
     return this.#snapshot?.list.hasEnded ? null : this.#snapshot;
   }
 
-  /** Milliseconds since the bank was asked; Infinity without a snapshot. */
+  /** Milliseconds since the snapshot was requested from the bank; Infinity without a snapshot. */
   get ageMs(): number {
     return this.snapshot ? toAgeMs(this.clock, this.snapshot) : Infinity;
   }
@@ -30,22 +30,22 @@ export class CachedSnapshot {
     return !this.#isRestored && this.ageMs <= toFreshMs(this.settings);
   }
 
-  /** True for a stored copy that was taken for want of a refresh, until one has succeeded. */
+  /** True for a stored copy that was taken before any refresh, until one has succeeded. */
   get isRestored(): boolean {
     return this.#isRestored;
   }
 
-  /** True when the last refresh listed no accounts and an earlier one had some. */
+  /** True if the last refresh returned no accounts although an earlier one returned some. */
   get isEmptied(): boolean {
     return this.#listedAccounts && this.snapshot?.size === 0;
   }
 
-  /** The snapshot, unless it is past its maximum age. */
+  /** The snapshot, unless it has passed its maximum age. */
   get servable(): Snapshot | null {
     return this.ageMs <= this.settings.SNAPSHOT_MAX_AGE_MS ? this.snapshot : null;
   }
 
-  /** The snapshot when it satisfies the caller without a refresh. */
+  /** The snapshot if it satisfies the caller without a refresh. */
   find(wanted: Freshness): Snapshot | null {
     const { snapshot } = this;
     if (!snapshot || this.#isRestored) return null;
@@ -70,19 +70,19 @@ export class CachedSnapshot {
     this.#isRestored = true;
   }
 
-  /** Answers that are being built from it are still sent. */
+  /** Responses that are being built from it are still sent. */
   drop(): void {
     this.#snapshot?.list.retire();
     this.#snapshot = null;
     this.#isRestored = false;
   }
 
-  /** Ends the thread of the list when the process stops. */
+  /** Ends the list's thread when the process stops. */
   async end(): Promise<void> {
     await this.#snapshot?.list.end();
   }
 }
 
-/** Milliseconds since the bank was asked for it, at least 0. */
+/** Milliseconds since it was requested from the bank, at least 0. */
 export const toAgeMs = (clock: Clock, { askedAt }: Pick<Snapshot, 'askedAt'>): number =>
   Math.max(0, clock.since(askedAt));

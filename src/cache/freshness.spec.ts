@@ -90,7 +90,7 @@ describe('a copy of another instance', () => {
   it.each<[Freshness, leadMs: number, durationMs: number, expected: boolean]>([
     [ANY, 10_000, 20, true],
     [ANY, 10_001, 20, false],
-    // in flight when the refresh began
+    // already in flight when the refresh began
     [ANY, 10_001, 10_001, true],
     [within(5000), 5001, 10_000, false],
     [NOW, 1001, 1000, false],

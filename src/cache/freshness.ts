@@ -5,9 +5,9 @@ import type { Snapshot, StoredCopy } from '../snapshot/snapshot-source.js';
 export interface Freshness {
   /** Ask the bank now, and never serve a stale copy: `no-cache` or `max-age=0`. */
   readonly noCache: boolean;
-  /** Greatest age, ms. */
+  /** Maximum age, ms. */
   readonly maxAgeMs: number;
-  /** Greatest age, ms, of a copy that is served because the bank is slow or failing. */
+  /** Maximum age, ms, of a copy served because the bank is slow or failing. */
   readonly maxStaleAgeMs: number;
 }
 
@@ -31,17 +31,17 @@ export function readCacheDirectives(header: string | undefined): Freshness {
     const [name = '', value = ''] = part.trim().toLowerCase().split('=', 2);
     if (name === 'no-cache') return NOW;
     if (name === 'max-age') maxAgeMs = Math.min(maxAgeMs, toMs(value) ?? 0);
-    // without a number of seconds, any age will do
+    // without a number of seconds, any age is acceptable
     else if (name === 'max-stale') staleMs = toMs(value) ?? Infinity;
   }
   return maxAgeMs === 0 ? NOW : { noCache: false, maxAgeMs, maxStaleAgeMs: maxAgeMs + staleMs };
 }
 
-/** The age up to which a snapshot is served without asking the bank, ms. */
+/** Age, ms, up to which a snapshot is served without a refresh. */
 export const toFreshMs = ({ SNAPSHOT_FRESH_MS, SNAPSHOT_MAX_AGE_MS }: FreshnessLimits): number =>
   Math.min(SNAPSHOT_FRESH_MS, SNAPSHOT_MAX_AGE_MS);
 
-/** When a snapshot stops being served, ISO 8601. */
+/** Time at which a snapshot stops being served, ISO 8601. */
 export function expiresAt(
   { asOf }: Pick<Snapshot, 'asOf'>,
   limits: Pick<FreshnessLimits, 'SNAPSHOT_MAX_AGE_MS'>,
@@ -49,7 +49,7 @@ export function expiresAt(
   return new Date(Date.parse(asOf) + limits.SNAPSHOT_MAX_AGE_MS).toISOString();
 }
 
-/** Greatest age, ms, of a cached copy that is served without a refresh. */
+/** Maximum age, ms, of a cached copy served without a refresh. */
 export function maxCachedAgeMs(wanted: Freshness, durationMs: number, limits: FreshnessLimits): number {
   if (wanted.noCache) return Math.min(limits.SNAPSHOT_MAX_AGE_MS, currentWithinMs(durationMs));
   return Math.min(toFreshMs(limits), wanted.maxAgeMs);
@@ -57,7 +57,7 @@ export function maxCachedAgeMs(wanted: Freshness, durationMs: number, limits: Fr
 
 /**
  * True if the result of a refresh satisfies a caller who waited for it.
- * @param leadMs how long before the request the bank was asked; negative when it was asked later
+ * @param leadMs time from the start of the refresh to the caller's request; negative if the refresh began later
  */
 export function satisfies(wanted: Freshness, leadMs: number, durationMs: number, limits: FreshnessLimits): boolean {
   if (wanted.noCache) return leadMs <= currentWithinMs(durationMs);
@@ -67,13 +67,13 @@ export function satisfies(wanted: Freshness, leadMs: number, durationMs: number,
 /** True if another instance's copy satisfies a caller instead of a refresh that begins now. */
 export function acceptsCopy(wanted: Freshness, { leadMs, durationMs }: StoredCopy, limits: FreshnessLimits): boolean {
   if (leadMs <= maxCachedAgeMs(wanted, durationMs, limits)) return true;
-  // its refresh was in flight already, as one that callers of this instance join may be
+  // its refresh may have been in flight already, like one that callers of this instance join
   return leadMs <= Math.min(durationMs, wanted.maxAgeMs);
 }
 
-/** A refresh no older than this counts as current, ms. */
+/** A refresh up to this age counts as current, ms. */
 const currentWithinMs = (durationMs: number): number => Math.max(MIN_CURRENT_MS, durationMs);
 
-/** Milliseconds of a number of seconds, quoted or not; null if it is none. */
+/** Converts seconds, quoted or not, to milliseconds; null if the text is not a number. */
 const toMs = (seconds: string): number | null =>
   /^(\d+|"\d+")$/.test(seconds) ? Number(seconds.replaceAll('"', '')) * 1000 : null;

@@ -19,28 +19,33 @@ export interface Refresh {
   readonly id: string;
   readonly startedAt: Instant;
   readonly result: Promise<Snapshot>;
-  /** The requests that wait for it. */
+  /** The requests that wait for this refresh. */
   readonly waiting: Waiting;
 }
 
-/** The refreshes of the list by one identity. What was refused to another one says nothing about it. */
+/** The list refreshes of one identity. A refusal of another identity does not apply to it. */
 interface Attempts {
   readonly backOff: BackOff;
-  /** How the last refresh ended: with a list of the bank, with the copy of another instance, or not; null before one. */
+  /**
+   * Outcome of the last refresh: a list from the bank, another instance's copy, or a failure; null before the first.
+   */
   last: 'bank' | 'shared' | 'failed' | null;
 }
 
-/** The refreshes of the list at one moment. */
+/** State of the list refreshes at one moment. */
 export interface RefreshState {
   readonly running: Refresh | null;
   /** The current series of failed refreshes by this instance and its identity; null without one. */
   readonly trouble: Trouble | null;
-  /** The error with which a refresh would fail at once, during a back-off of the list or of the token; null if it would not. */
+  /** The error with which a refresh would fail at once during a back-off of the list or the token; else null. */
   readonly refusal: GatewayError | null;
   readonly last: Attempts['last'];
 }
 
-/** Refreshes the cached snapshot: one refresh in flight, with a back-off after failures, which is also the circuit breaker. */
+/**
+ * Refreshes the cached snapshot: at most one refresh in flight, and a back-off after failures, which doubles as the
+ * circuit breaker.
+ */
 @Injectable()
 export class Refresher implements OnModuleInit, OnApplicationShutdown {
   readonly #attempts = new WeakMap<BankIdentity, Attempts>();
@@ -57,11 +62,11 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     private readonly identities: IdentityHolder,
   ) {}
 
-  /** The state now; it changes as time passes, so that a decision reads it once. */
+  /** The current state. It changes as time passes, so read it once per decision. */
   state(): RefreshState {
     const { current } = this.identities;
     const { backOff, last } = this.#attemptsOf(current);
-    // where others may have stored a newer copy, a refresh looks for it
+    // where other instances may have stored a newer copy, a refresh checks for it
     const refusal = this.source.isShared ? null : this.#refusalTo(current);
     return { running: this.#running, trouble: backOff.trouble(), refusal, last };
   }
@@ -71,12 +76,12 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     this.#attemptsOf(this.identities.current).backOff.reset();
   }
 
-  /** Takes the stored copy of an earlier run, or of another instance. */
+  /** Takes the stored copy from an earlier run or another instance. */
   async onModuleInit(): Promise<void> {
     await this.#restore();
   }
 
-  /** Starts a refresh; there must be none in flight. */
+  /** Starts a refresh; none may be in flight. */
   start(wanted: Freshness): Refresh {
     const id = randomUUID();
     const startedAt = this.clock.now();
@@ -90,7 +95,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     return this.#running;
   }
 
-  /** Ends the refresh in flight, so that its lock can be released, and then what keeps the cached list. */
+  /** Ends the refresh in flight, so that its lock can be released, and then the thread of the cached list. */
   async onApplicationShutdown(): Promise<void> {
     this.#stop.abort(new GatewayError('stopping', 'This instance is stopping.'));
     await this.#running?.result.catch(() => undefined);
@@ -111,7 +116,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     return identity.tokens.failureNow() ?? this.#attemptsOf(identity).backOff.failureNow();
   }
 
-  /** Returns the snapshot that is cached then, which may be a newer one. @throws GatewayError */
+  /** Returns the snapshot that is cached afterwards, which may be a newer one. @throws GatewayError */
   async #refresh(refreshId: string, wanted: Freshness): Promise<Snapshot> {
     const identity = this.identities.current;
     const attempts = this.#attemptsOf(identity);
@@ -123,7 +128,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
       const read = refusal ? await this.source.take(accepts) : await this.source.read(request);
       if (!read) throw refusal;
       attempts.last = read.source === 'bank' ? 'bank' : 'shared';
-      // another instance counts its own refresh, and its copy says nothing about our calls
+      // another instance counts its own refresh, and its copy shows nothing about our calls
       if (read.source === 'bank') {
         this.#emitEnded(started, null);
         attempts.backOff.succeeded();
@@ -154,7 +159,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     this.activity.emit('refreshEnded', { ms: performance.now() - started, error, replacedAgeMs });
   }
 
-  /** Puts a snapshot into the cache, and logs it. Returns false if the cached one is newer. */
+  /** Caches a snapshot, and logs it. Returns false if the cached one is newer. */
   #cache({ snapshot, pages, source }: ReadSnapshot, refreshId?: string): boolean {
     this.activity.emit('snapshotTaken', { source });
     const wasEmptied = this.cached.isEmptied;
@@ -176,14 +181,14 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     return true;
   }
 
-  /** Logs that the thread of the cached list has ended by itself. The next call refreshes. */
+  /** Logs that the thread of the cached list died. The next call starts a refresh. */
   #logLost(error: GatewayError, refreshId?: string): void {
     const { code, owner, detail } = error;
     const fields = { event: 'snapshot.failed', refreshId, code, owner, detail, err: error };
     this.log.logger.error(fields, 'the thread of the cached accounts has ended');
   }
 
-  /** Returns the error with the time until the next attempt. */
+  /** Adds the time until the next attempt to the error. */
   #toFailure(error: GatewayError, backOff: BackOff, refreshId: string): GatewayError {
     // the token provider has its own back-off
     if (error instanceof NoToken) return error;

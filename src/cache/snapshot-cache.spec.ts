@@ -37,7 +37,7 @@ type PendingRefresh = PromiseWithResolvers<ReadSnapshot> & {
   readonly askedAt: Instant;
 };
 
-/** A cache whose refreshes end when, and how, the test decides. The clock stands still unless a test moves it. */
+/** A cache whose refreshes end when and how the test decides. The clock does not move unless a test moves it. */
 class Scene {
   readonly clock = new FakeClock(Date.UTC(2026, 10, 21, 8));
   readonly log = keepLines();
@@ -85,13 +85,13 @@ class Scene {
     resolve({ snapshot, pages: 1, source: 'bank' });
   }
 
-  /** A copy of another instance, `ageMs` old. */
+  /** Another instance's copy, `ageMs` old. */
   shared(count: number, ageMs: number): ReadSnapshot {
     const askedAt = later(this.clock.now(), -ageMs);
     return { snapshot: snapshotOf(listOf(count), true, askedAt), pages: 0, source: 'shared' };
   }
 
-  /** Completes a refresh with a copy of another instance, `ageMs` old. */
+  /** Completes a refresh with another instance's copy, `ageMs` old. */
   answerShared(count: number, ageMs: number): void {
     this.asked.at(-1)?.resolve(this.shared(count, ageMs));
   }
@@ -100,7 +100,7 @@ class Scene {
     this.asked.at(-1)?.reject(new GatewayError(code, 'as scripted', options));
   }
 
-  /** Makes a refresh of `count` accounts that takes `tookMs`, then moves the clock by `ageMs`. */
+  /** Runs a refresh of `count` accounts that takes `tookMs`, then moves the clock by `ageMs`. */
   async begin({ count = 3, tookMs = 0, ageMs = 0, complete = true as boolean | null } = {}): Promise<this> {
     const getting = this.snapshots.get(ANY);
     this.clock.advance(tookMs);
@@ -110,7 +110,7 @@ class Scene {
     return this;
   }
 
-  /** Makes a refresh that fails. */
+  /** Runs a refresh that fails. */
   async beginFailing(code?: ProblemCode, options?: GatewayErrorOptions): Promise<this> {
     const getting = Promise.resolve(this.snapshots.get(ANY)).catch(() => undefined);
     this.fail(code, options);
@@ -121,7 +121,7 @@ class Scene {
 
 const scene = (settings: Settings = {}) => new Scene(settings);
 
-/** What a caller got, with the age of its snapshot; an error unchanged. */
+/** The caller's result, with the age of its snapshot; an error unchanged. */
 const aged = ({ clock }: Scene, got: unknown) =>
   got instanceof Error ? got : { ...(got as ServedSnapshot), ageMs: toAgeMs(clock, (got as ServedSnapshot).snapshot) };
 
@@ -175,7 +175,7 @@ describe('one caller', () => {
       expect(aged(here, got)).toMatchObject(expected);
       expect(here.asked.length - before).toBe(bank === 'unasked' ? 0 : 1);
       expect(logFields.refreshId).toBe(bank === 'unasked' ? 'none' : here.refreshIds.at(-1));
-      // a caller who leaves does not abort the refresh
+      // a caller who leaves does not cancel the refresh
       expect(here.asked.at(-1)?.signal.aborted ?? false).toBe(false);
     },
   );
@@ -559,10 +559,10 @@ describe('the log', () => {
 });
 
 describe('a stored copy', () => {
-  /** A gateway that starts with a copy `ageMs` old. */
+  /** A gateway that starts with a stored copy, `ageMs` old. */
   async function restored(ageMs = 0, source: 'file' | 'shared' = 'file'): Promise<Scene> {
     const taken: ReadSnapshot[] = [];
-    // a long soft timeout, which would serve the copy too
+    // with a shorter soft timeout, that timeout could also serve the copy
     const here: Scene = new Scene(
       { SNAPSHOT_SOFT_TIMEOUT_MS: 120_000, REQUEST_DEADLINE_MS: 120_000 },
       async (accepts) => {

@@ -10,17 +10,17 @@ import { ANY, expiresAt, NOW, satisfies, type Freshness } from './freshness.js';
 import { Refresher } from './refresher.js';
 import type { Snapshot } from '../snapshot/snapshot-source.js';
 
-/** A snapshot as it is served to one caller. */
+/** A snapshot, as served to one caller. */
 export interface ServedSnapshot {
   readonly snapshot: Snapshot;
   /** Older than SNAPSHOT_FRESH_MS, served because the bank is slow or failing. */
   readonly stale: boolean;
   /**
-   * Served from the cache; or from a refresh, because nothing was cached, because the cached snapshot was too old, or because the
-   * caller asked for one.
+   * The source: the cache, or a refresh because nothing was cached, the cached snapshot was too old, or the caller
+   * asked for one.
    */
   readonly cache: 'hit' | 'miss' | 'refreshed' | 'request';
-  /** The failure that a stale answer hides. */
+  /** The failure behind a stale response. */
   readonly failure: ProblemCode | null;
 }
 
@@ -36,7 +36,7 @@ interface Caller {
 
 /**
  * Serves the snapshot (docs/api.md#freshness): a fresh copy without asking the bank; else the result of one refresh that all
- * callers share; an older copy, marked stale, while the bank is slow or failing; nothing past its maximum age.
+ * callers share; an older copy, marked stale, while the bank is slow or failing; never a copy past its maximum age.
  */
 @Injectable()
 export class SnapshotCache {
@@ -50,7 +50,7 @@ export class SnapshotCache {
   ) {}
 
   /**
-   * The snapshot for one caller: at once from the cache, or within REQUEST_DEADLINE_MS.
+   * Returns the snapshot for one caller: at once from the cache, or within REQUEST_DEADLINE_MS.
    * @throws GatewayError overloaded, bank-timeout, or the failure of the refresh; the reason of the caller's signal
    */
   get(wanted: Freshness, caller: Caller = {}): ServedSnapshot | Promise<ServedSnapshot> {
@@ -58,14 +58,14 @@ export class SnapshotCache {
     return found ? toServed(found, 'hit') : this.#getRefreshed(wanted, caller);
   }
 
-  /** A refresh in the background while no snapshot was read by this process, or after a failure, for health. */
+  /** Starts a background refresh for health if this process has not read a snapshot yet, or after a failure. */
   probe(): Promise<unknown> | null {
     const { running, trouble, refusal, last } = this.refresher.state();
     if (running) return running.result;
     if (trouble?.circuit === 'open' || refusal) return null;
     const { snapshot, isRestored } = this.cached;
     if (!trouble && snapshot && !isRestored && last !== 'failed') return null;
-    // the copy of another instance does not show that our own calls succeed again
+    // another instance's copy does not prove that our own calls succeed again
     return this.refresher.start(trouble ? NOW : ANY).result;
   }
 
@@ -74,7 +74,7 @@ export class SnapshotCache {
     this.refresher.resetBackOff();
   }
 
-  /** The cached snapshot and its refreshes at one moment. Times are ISO 8601. */
+  /** State of the cached snapshot and its refreshes at one moment. Times are ISO 8601. */
   status() {
     const { snapshot, servable, isRestored, isFresh, isEmptied } = this.cached;
     const { running, trouble, refusal, last } = this.refresher.state();
@@ -83,7 +83,7 @@ export class SnapshotCache {
     const failed = last === 'failed' || refusal !== null;
     return {
       asOf: snapshot?.asOf ?? null,
-      /** When the cached snapshot stops being served. */
+      /** Time at which the cached snapshot stops being served. */
       expiresAt: snapshot && expiresAt(snapshot, this.settings),
       ageMs: snapshot && this.cached.ageMs,
       accounts: snapshot?.size ?? null,
@@ -93,14 +93,14 @@ export class SnapshotCache {
       stale: servable !== null && !isFresh && (isRestored || failed || slow !== null),
       /** True if the last refresh returned no accounts although an earlier one did. */
       emptied: isEmptied,
-      /** True if the bank's own count agrees; null without a count. */
+      /** True if the bank's own count matches; null without a count. */
       complete: snapshot?.complete ?? null,
       callersWaiting: this.#callersWaiting,
       restored: isRestored,
       refreshing: running !== null,
-      /** True if the last refresh took the copy of another instance: the bank may fail for this one. */
+      /** True if the last refresh took another instance's copy: the bank may be failing for this instance. */
       isOfOtherInstance: last === 'shared',
-      /** When the refresh in flight began, if it is past the soft timeout; else null. */
+      /** Start of the refresh in flight, if it is past the soft timeout; else null. */
       slowSince: slow && new Date(slow.wall).toISOString(),
       /** The current series of failed refreshes; null without one. */
       trouble,
@@ -110,7 +110,7 @@ export class SnapshotCache {
   async #getRefreshed(wanted: Freshness, caller: Caller): Promise<ServedSnapshot> {
     const { running, refusal } = this.refresher.state();
     const refused = running ? null : refusal;
-    // a copy of an earlier run is never a hit
+    // a copy from an earlier run is never a hit
     const outcome = refused && !this.cached.isRestored ? 'hit' : toOutcome(this.cached);
     try {
       if (refused) throw refused;
@@ -122,7 +122,7 @@ export class SnapshotCache {
     }
   }
 
-  /** Waits for a refresh; past the soft timeout, callers get an older copy that satisfies them. */
+  /** Waits for a refresh; after the soft timeout, callers get an older copy that satisfies them. */
   async #wait(wanted: Freshness, caller: Caller, outcome: CacheOutcome): Promise<ServedSnapshot> {
     const { REQUEST_DEADLINE_MS: deadlineMs, SNAPSHOT_SOFT_TIMEOUT_MS, MAX_REQUESTS_WAITING } = this.settings;
     if (this.#callersWaiting >= MAX_REQUESTS_WAITING) throw overloaded(MAX_REQUESTS_WAITING);
@@ -132,7 +132,7 @@ export class SnapshotCache {
     this.#callersWaiting += 1;
     try {
       const refreshed = this.#refreshed(wanted, caller, signal);
-      // a copy of an earlier run is served at once while the first refresh runs
+      // a copy from an earlier run is served at once while the first refresh runs
       const softMs = this.cached.isRestored ? 0 : Math.min(SNAPSHOT_SOFT_TIMEOUT_MS, deadlineMs);
       const soon = await within(refreshed, softMs);
       if (soon !== TIMED_OUT) return toServed(soon, outcome);
@@ -155,14 +155,14 @@ export class SnapshotCache {
       const refresh = this.refresher.state().running ?? this.refresher.start(wanted);
       if (logFields) logFields.refreshId = refresh.id;
       refresh.waiting.add(logFields?.span);
-      // frees a caller who no longer waits, though the refresh may take another minute
+      // frees a caller who has left, although the refresh may take another minute
       const snapshot = await orAborted(refresh.result, signal);
       const leadMs = this.clock.since(snapshot.askedAt) - this.clock.since(requestedAt);
       if (satisfies(wanted, leadMs, snapshot.durationMs, this.settings)) return snapshot;
     }
   }
 
-  /** The cached snapshot, marked; null when it is past its maximum age, or that of the caller. */
+  /** The cached snapshot, marked as stale or not; null if it is past its own maximum age or the caller's. */
   #serveStale(wanted: Freshness, outcome: CacheOutcome, failure: ProblemCode | null): ServedSnapshot | null {
     const { servable, ageMs } = this.cached;
     if (!servable || ageMs > wanted.maxStaleAgeMs) return null;
@@ -177,7 +177,7 @@ const toServed = (snapshot: Snapshot, cache: CacheOutcome): ServedSnapshot => ({
   failure: null,
 });
 
-/** Why a refresh is needed. */
+/** The reason why a refresh is needed. */
 function toOutcome({ snapshot, isFresh }: CachedSnapshot): CacheOutcome {
   if (snapshot === null) return 'miss';
   return isFresh ? 'request' : 'refreshed';

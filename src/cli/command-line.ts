@@ -57,7 +57,7 @@ const OPTIONS_OF: Readonly<Record<string, readonly string[]>> = {
   probe: ['ready', 'wait'],
 };
 
-/** Runs what the command line asks for; returns the exit code. */
+/** Runs the command on the command line; returns the exit code. */
 export async function runCommandLine(process: NodeJS.Process): Promise<number> {
   const usage = (problem: string) => {
     process.stderr.write(`accounts-gateway: ${problem}\n\n${HELP}`);
@@ -67,7 +67,7 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
   try {
     given = parseArgs({ args: process.argv.slice(2), options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    // it goes on to explain how to give an argument that begins with a dash
+    // the message goes on to explain how to pass an argument that begins with a dash
     return usage((error as Error).message.replace(/\. To specify .*$/s, ''));
   }
   const { values, positionals } = given;
@@ -85,7 +85,7 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
   if (values['new-ca'] && !values.renew) return usage('--new-ca needs --renew');
   if (values.wait !== undefined && !/^\d{1,5}$/.test(values.wait))
     return usage('--wait needs whole seconds, such as 60');
-  // each is loaded when it is asked for: the doctor must work when the gateway does not
+  // each command is loaded on demand: the doctor must work when the gateway does not
   switch (command) {
     case 'serve': {
       const { serve } = await import('./serve.js');

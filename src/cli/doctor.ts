@@ -22,7 +22,7 @@ interface DoctorOptions {
   readonly compare?: string | undefined;
 }
 
-/** The exit code of a comparison that found differences. */
+/** Exit code of a comparison that found differences. */
 const DIFFERENT = 9;
 
 /** Finds out why the bank is unreachable, and reports it. Returns an exit code of docs/troubleshooting.md. */
@@ -30,7 +30,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
   const { json, offline } = options;
   let sandbox: Sandbox | null = null;
   const mode = options.sandbox ? 'sandbox' : 'live';
-  // a reader may leave in the middle, as `head` does
+  // the reader may close the pipe early, as `head` does
   process.stdout.on('error', () => undefined);
   const print = (text: string) => void (json || process.stdout.write(text));
   const recorder = (options.record ?? options.compare) ? new Recorder() : undefined;
@@ -55,7 +55,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
       settings: async () => {
         const { settings, warnings } = loadSettings(process.env, { command: 'doctor', sandbox: options.sandbox });
         if (settings.mode === 'live') return { settings, warnings };
-        // beside a sandbox that may be running: with the same identity, on other ports
+        // next to a sandbox that may be running: the same identity, but other ports
         const ports = { SANDBOX_PORT: 0, SANDBOX_AUTH_PORT: undefined, SANDBOX_CONTROL_PORT: 0 };
         const embedded = await startEmbeddedSandbox({ ...settings, ...ports });
         sandbox = embedded.sandbox;
@@ -70,7 +70,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
     print(toVerdictText(report, VERSION, new Date(), offline));
     if (options.record && recording) print(write(options.record, recording, process.stdout.isTTY === true));
     const exitCode = toExitCode(report);
-    // a bank that has always failed in this way is the same
+    // a bank that has always failed like this has not changed
     if (differences === null || (exitCode !== 0 && exitCode < 7)) return exitCode;
     const found = differences.map((difference) => `  ${difference}\n`).join('');
     print(`\n${differences.length} differences in form from ${options.compare}\n${found}`);
@@ -80,16 +80,19 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
   }
 }
 
-/** A regular file, since it is replaced. @throws ErrnoException */
+/** Checks that the path is a regular file, because it is replaced. @throws ErrnoException */
 function checkWritable(file: string): void {
   accessSync(dirname(file), constants.W_OK);
   const isOther = statSync(file, { throwIfNoEntry: false })?.isFile() === false;
   if (isOther) throw Object.assign(new Error(), { code: 'no regular file' });
 }
 
-/** Writes the recording. Returns what to print: values before and after on a terminal only, since the report is for a ticket. */
+/**
+ * Writes the recording. Returns the text to print. Only a terminal gets old and new values, because the report may go
+ * into a ticket.
+ */
 function write(file: string, { text, exchanges, maskedValues, samples }: MaskedRecording, onTerminal: boolean): string {
-  // an older one may have another mode, or be a link
+  // an existing file may have another mode, or be a link
   rmSync(file, { force: true });
   writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
   const shown = onTerminal

@@ -4,7 +4,7 @@ import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.js';
 
 interface EmbeddedSandbox {
   readonly sandbox: Sandbox;
-  /** Settings with the sandbox as the bank: they point to the same files that an operator would use. */
+  /** Settings with the sandbox as the bank. They point to files, as an operator's settings would. */
   readonly settings: Settings;
 }
 

@@ -1,8 +1,11 @@
-/** Under npm, ^C arrives from the terminal, and again from npm or for the end of its shell: within this time, the two are one. */
+/**
+ * Under npm, ^C arrives from the terminal, and again from npm or when its shell ends. Two signals within this time
+ * count as one.
+ */
 const SAME_KEY_MS = 500;
 
 /**
- * Listens for SIGTERM and SIGINT, instead of main.ts. The first one aborts, with its name as the reason. A second one ends
+ * Takes over SIGTERM and SIGINT from main.ts. The first signal aborts, with its name as the reason. A second one ends
  * the process at once, as people who press ^C twice expect.
  */
 export function listenForStop(process: NodeJS.Process, sameKeyMs = SAME_KEY_MS): AbortSignal {
@@ -18,7 +21,7 @@ export function listenForStop(process: NodeJS.Process, sameKeyMs = SAME_KEY_MS):
         process.exit(1);
       }
     });
-    // only now: a signal that has arrived is lost when nobody listens for a moment
+    // only now: a signal is lost if it arrives while nobody listens
     for (const listener of before) process.off(signal, listener);
   }
   return stop.signal;

@@ -13,20 +13,21 @@ const RETRY_EVERY_MS = 250;
 const LOOPBACK = '127.0.0.1';
 const ANY_ADDRESS = new Set(['', '0.0.0.0', '::']);
 
-/** The settings that say where the gateway listens. */
+/** Settings that define where the gateway listens. */
 type Environment = Readonly<Partial<Record<'HOST' | 'PORT' | 'TLS_CERT_FILE', string>>>;
 
 interface ProbeOptions {
-  /** Asks for /health/ready instead of /health/live. */
+  /** Requests /health/ready instead of /health/live. */
   readonly ready?: boolean;
-  /** Retries for so long. */
+  /** Time to keep retrying. */
   readonly waitMs?: number;
   readonly timeoutMs?: number;
 }
 
 /**
- * Asks the gateway that runs with this environment for /health/live, as HEALTHCHECK in the Dockerfile does, or for /health/ready.
- * Over HTTPS it accepts only the certificate in TLS_CERT_FILE. Returns the exit code; writes one line if there is no 200.
+ * Requests /health/live, as HEALTHCHECK in the Dockerfile does, or /health/ready from the gateway that runs with this
+ * environment. Over HTTPS it accepts only the certificate in TLS_CERT_FILE. Returns the exit code; writes one line if
+ * there is no 200.
  */
 export async function probe(
   environment: Environment,
@@ -46,7 +47,7 @@ export async function probe(
   }
 }
 
-/** Null for a 200, else what is wrong. */
+/** Null for a 200, else the failure in words. */
 async function ask(environment: Environment, path: string, timeoutMs: number): Promise<string | null> {
   const { HOST: listensOn = '', PORT: port, TLS_CERT_FILE: certFile } = environment;
   const host = ANY_ADDRESS.has(listensOn) ? LOOPBACK : listensOn;
@@ -65,7 +66,7 @@ async function ask(environment: Environment, path: string, timeoutMs: number): P
   }
 }
 
-/** The certificate itself is trusted, whoever signed it; it may be for another name than the address that is asked. */
+/** Trusts exactly this certificate, whoever signed it, even if it does not name the address of the request. */
 const trustOnly = (certFile: string): RequestOptions => ({
   ca: readCertificates(certFile).pem,
   allowPartialTrustChain: true,

@@ -7,17 +7,17 @@ import { EXIT } from './exit.js';
 
 type SystemError = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };
 
-/** Where a failed start is reported. */
+/** Outputs for a failed start. */
 interface Outputs {
   readonly stderr: NodeJS.WritableStream;
   /** Null without a log. */
   readonly logger: Logger | null;
-  /** Both end on the same terminal, where people read one of them. */
+  /** True if both go to the same terminal, where one of them is enough. */
   readonly onTerminal: boolean;
 }
 
 /**
- * Reports why a start failed, in the log and for people; on a terminal, once. Returns the exit code.
+ * Reports why a start failed, in the log and for people, but only once on a terminal. Returns the exit code.
  * @throws an unexpected error if there is no log
  */
 export function reportFailedStart({ stderr, logger: log, onTerminal }: Outputs, error: unknown): number {
@@ -45,7 +45,7 @@ export function reportFailedStart({ stderr, logger: log, onTerminal }: Outputs, 
   } else {
     const { name, code, path } = error as SystemError;
     const details = [error instanceof Error ? name : typeof error, code, path].filter((each) => each !== undefined);
-    // the log line has the stack, so a terminal shows only that one
+    // the log line has the stack trace, so a terminal shows only the log line
     log.fatal({ event: 'gateway.not-started', err: error }, 'could not start because of an internal error');
     if (onTerminal) return EXIT.internalError;
     stderr.write(
@@ -55,7 +55,7 @@ export function reportFailedStart({ stderr, logger: log, onTerminal }: Outputs, 
   return EXIT.internalError;
 }
 
-/** All errors of the settings for people, one a line: the variable, the reason, an example. */
+/** All settings errors for people, one per line: the variable, the reason, an example. */
 function describeErrors({ errors, warnings }: SettingsInvalid): string {
   const lines = errors.map(({ variable, problem, example }) => `  ${variable} ${problem}, e.g. ${example}`);
   const isSandboxForbidden = errors.some(({ variable }) => variable === 'NODE_ENV');
@@ -64,7 +64,7 @@ function describeErrors({ errors, warnings }: SettingsInvalid): string {
   return `The settings cannot be used:\n${[...lines, ...hints].join('\n')}\nCorrect them in the environment or in ${join(process.cwd(), '.env')}. docs/settings.md lists them all.${toTry}\n`;
 }
 
-/** The operator's remedy where the gateway cannot listen; null for any other error. */
+/** The operator's remedy if the gateway cannot listen; null for any other error. */
 function explain({ code, syscall, hostname, address = hostname, port }: SystemError): string | null {
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return null;
   if (code === 'EADDRINUSE') {

@@ -6,7 +6,10 @@ import { EXIT } from './exit.js';
 import { reportFailedStart } from './report-failed-start.js';
 import { listenForStop } from './listen-for-stop.js';
 
-/** Runs the sandbox bank alone until a signal to stop; with `renew` only renews its client certificate. Returns the exit code. */
+/**
+ * Runs the sandbox bank alone until a stop signal; with `renew`, only renews its client certificate. Returns the exit
+ * code.
+ */
 export async function runSandbox(
   process: NodeJS.Process,
   options: {
@@ -18,7 +21,7 @@ export async function runSandbox(
 ): Promise<number> {
   let sandbox: Sandbox;
   try {
-    // no bank is needed to run one
+    // renewal needs no running bank
     const { settings, warnings } = loadSettings(process.env, { sandbox: true, command: 'sandbox' });
     for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
     if (options.renew) {
@@ -32,7 +35,7 @@ export async function runSandbox(
   } catch (error) {
     return reportFailedStart({ stderr: process.stderr, logger: null, onTerminal: false }, error);
   }
-  // until here, main.ts ends the process at once: a start that hangs must not delay that
+  // before this, main.ts ends the process at once: a start that hangs must not delay that
   const stopped = once(listenForStop(process), 'abort');
   process.stdout.write(
     `${sandboxGreeting(sandbox)}\nA gateway backs off after failures. To end the back-off: kill -HUP <pid of the gateway>\n\nPress Ctrl+C to stop\n`,

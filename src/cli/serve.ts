@@ -20,7 +20,7 @@ import { startEmbeddedSandbox } from './embedded-sandbox.js';
 import { listenForStop } from './listen-for-stop.js';
 import { spareMemory } from './spare-memory.js';
 
-/** The longest wait until the last log lines are written: their reader may have stopped reading. */
+/** Maximum wait for the last log lines to be written: their reader may have stopped reading. */
 const FLUSH_WITHIN_MS = 1000;
 
 interface ServeOptions {
@@ -30,7 +30,7 @@ interface ServeOptions {
   readonly replay?: string | undefined;
 }
 
-/** Serves the internal API until a signal to stop; returns the exit code. Every failed start ends in one clear message. */
+/** Serves the internal API until a stop signal; returns the exit code. Every failed start ends in one clear message. */
 export async function serve(process: NodeJS.Process, options: ServeOptions): Promise<number> {
   const stop = listenForStop(process);
   const stopped = once(stop, 'abort');
@@ -55,7 +55,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     exitOnInternalError(process, logger);
     spareMemory();
     for (const warning of warnings) logger.warn({ event: 'config.warning' }, warning);
-    // ends a back-off that the switches caused
+    // ends a back-off that the sandbox's switches caused
     const onReset = () => reload('a switch of the sandbox was turned off');
     const { settings, sandbox } =
       read.mode === 'sandbox'
@@ -104,7 +104,7 @@ async function announce(
   process.stderr.write(`\n${sandboxAddresses(sandbox)}\n${greeting(url)}`);
 }
 
-/** The first addresses that a developer of a web app needs. */
+/** The addresses that a web app developer needs first. */
 function greeting(url: string): string {
   return `accounts-gateway ${VERSION} with the SANDBOX bank (made-up accounts, no real bank)
 
@@ -121,7 +121,7 @@ function greeting(url: string): string {
 `;
 }
 
-/** One address, since one server is watched: `localhost` may have two. */
+/** A single address, because only one server is watched: `localhost` may have two. */
 const toAddress = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host);
 
 /** An address that works from this machine. A wildcard becomes `localhost`, which also works for a container. */
@@ -130,7 +130,7 @@ async function toUrl(app: NestFastifyApplication, host: string): Promise<string>
   return host === '0.0.0.0' || host === '::' ? url.replace(/127\.0\.0\.1|\[::1\]/, 'localhost') : url;
 }
 
-/** An unforeseen error ends the process with a line; a supervisor starts it again. */
+/** An unexpected error is logged and ends the process; a supervisor restarts it. */
 function exitOnInternalError(process: NodeJS.Process, logger: Logger): void {
   process.on('uncaughtException', (error) => {
     logger.fatal({ event: 'gateway.fault', err: error }, 'an internal error; the process ends');

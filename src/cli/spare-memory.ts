@@ -1,11 +1,11 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 
-/** Heap that V8 holds without using it, beyond which memory counts more than speed. Ordinary load stays below. */
+/** Unused heap above which saving memory matters more than speed. Ordinary load stays below it. */
 const MAX_UNUSED_BYTES = 80 * 1024 * 1024;
 const CHECK_EVERY_MS = 5000;
 
 /**
- * Makes V8 give memory back after a burst. By itself it holds what the burst needed for as long as callers allocate little: 180 MB
+ * Makes V8 return memory after a burst. By default, V8 keeps the burst's memory as long as little is allocated: 180 MB
  * for minutes (test/laboratory/bench/README.md#attacks). With the flag, a call takes about a fifth more CPU.
  */
 export function spareMemory(heap = getHeapStatistics, setFlag = setFlagsFromString, everyMs = CHECK_EVERY_MS): void {

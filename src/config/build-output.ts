@@ -7,7 +7,7 @@ declare const __COMMIT__: string | null | undefined;
 /** The version in package.json, fixed by the build. */
 export const VERSION: string = typeof __VERSION__ === 'undefined' ? readVersion() : __VERSION__;
 
-/** The commit of the build, 12 characters; null when it is unknown, as for a program that runs from its sources. */
+/** The commit of the build, 12 characters; null if unknown, as when running from the sources. */
 export const COMMIT: string | null = typeof __COMMIT__ === 'undefined' ? null : __COMMIT__;
 
 function readVersion(): string {
@@ -20,13 +20,13 @@ function readVersion(): string {
 /** Replaced by the build. */
 declare const __BUNDLED__: boolean | undefined;
 
-/** A bundled module is in dist/ itself; tests run from the sources beside it. */
+/** A bundled module is in dist/ itself; tests run from the sources next to it. */
 const DIST = new URL(typeof __BUNDLED__ === 'undefined' ? '../../dist/' : './', import.meta.url);
 
-/** The address of a file in dist/ that is not a module: a worker thread, the console page, a document. */
+/** The URL of a file in dist/ that is not a module: a worker thread, the console page, a document. */
 export const builtFile = (name: string): URL => new URL(name, DIST);
 
-/** The files below a folder of dist/ by their paths in it. Read them at the start: a later build may replace them. */
+/** The files in a folder of dist/, by their paths within it. Read them at startup: a later build may replace them. */
 export function readBuiltFiles(folder: string): ReadonlyMap<string, Buffer> {
   const directory = builtFile(`${folder}/`);
   const names = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.'));

@@ -41,7 +41,7 @@ function refusalOf(read: () => unknown): string {
 }
 
 const base64 = (bytes: Buffer | string): string => Buffer.from(bytes).toString('base64');
-/** As certutil -encode writes it, whatever it encodes. */
+/** As certutil -encode writes it, whatever the content. */
 const armour = (bytes: Buffer): string =>
   `-----BEGIN CERTIFICATE-----\r\n${base64(bytes).replace(/.{1,64}/g, '$&\r\n')}-----END CERTIFICATE-----\r\n`;
 const utf16 = (text: string): Buffer => Buffer.from(`\ufeff${text}`, 'utf16le');

@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { readBlocks, type Block } from './pem-or-der.js';
 import { FileUnusable, readSmallFile } from './small-file.js';
 
-/** Contents that cannot be used. `is` reads on after the name of the file or variable. */
+/** Thrown for unusable contents. `is` continues a sentence that begins with the name of the file or variable. */
 export class ContentsUnusable extends Error {
   constructor(
     readonly reason: 'damaged' | 'wrong-kind' | 'passcode' | 'unknown-algorithm' | 'no-key' | 'no-certificate',
@@ -19,7 +19,7 @@ const COPY_AGAIN = 'copy it again';
 
 const NAMES = { certificate: 'certificate', key: 'private key', pfx: 'PFX' } as const;
 
-/** Advice where a file of one kind is given for another, if a command or another setting helps. */
+/** Advice if a file of one kind is given in place of another, where a command or another setting helps. */
 const ADVICE = new Map([
   [
     'pkcs7 for certificate',
@@ -33,7 +33,7 @@ const ADVICE = new Map([
   ['other for pfx', 'use the .pfx or .p12 file as it was exported, or its base64 text (base64 -w0 client.pfx)'],
 ]);
 
-/** @throws ContentsUnusable: names what the blocks are instead of `wanted` */
+/** @throws ContentsUnusable which names what the blocks are instead of `wanted` */
 function refuseKind(blocks: readonly Block[], wanted: keyof typeof NAMES): never {
   const [block] = blocks;
   if (!block || block.kind === 'empty') throw new ContentsUnusable('damaged', 'is empty', COPY_AGAIN);
@@ -92,7 +92,7 @@ export function toPfx(bytes: Buffer): Buffer {
 }
 
 /**
- * The certificates in a file, and their PEM, which TLS gets: OpenSSL would skip a damaged one silently.
+ * The certificates in a file, and their PEM for TLS, because OpenSSL would silently skip a damaged one.
  * @throws FileUnusable
  */
 export function readCertificates(path: string) {
@@ -132,7 +132,7 @@ function inFile<T>(path: string, read: (bytes: Buffer) => T): T {
   }
 }
 
-/** The issuers of the leaf among the certificates, upwards, the root included; of several, the one that ends last. */
+/** The leaf's issuers among the certificates, upwards to the root; of several, the one that expires last. */
 export function toIssuers(leaf: X509Certificate, certificates: readonly X509Certificate[]): X509Certificate[] {
   const issuers: X509Certificate[] = [];
   const latestFirst = certificates.toSorted((a, b) => b.validToDate.getTime() - a.validToDate.getTime());

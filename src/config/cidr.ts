@@ -11,13 +11,15 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
   any: ['0.0.0.0/0', '::/0'],
 };
 
-/** The networks of addresses, CIDRs, `loopback`, `private` (loopback included) or `any`; without those that are none of these. */
+/**
+ * The networks named by addresses, CIDRs, `loopback`, `private` (includes loopback) or `any`; omits all other entries.
+ */
 export function toNetworks(entries: readonly string[]): Cidr[] {
   const texts = entries.flatMap((entry) => NAMED[entry] ?? [entry]);
   return texts.map(toCidr).filter((cidr) => cidr !== null);
 }
 
-/** An IP address or a CIDR; one of mapped IPv4 addresses (::ffff:10.0.0.0/104) as IPv4. null for any other text. */
+/** Parses an IP address or a CIDR; IPv4-mapped ones (::ffff:10.0.0.0/104) become IPv4. Null for any other text. */
 export function toCidr(text: string): Cidr | null {
   const [address = ''] = text.split('/');
   const family = isIP(address);

@@ -6,7 +6,7 @@ import type { Command, SettingName } from './settings-schema.js';
 import type { Values } from './settings.js';
 import { whyUnusable, readSmallFile } from './small-file.js';
 
-/** Errors between the settings that a command uses. A value that is wrong by itself is undefined here. */
+/** Errors in combinations of the settings that a command uses. A value that is invalid by itself is undefined here. */
 export function crossCheck(
   env: NodeJS.ProcessEnv,
   values: Partial<Values>,
@@ -60,8 +60,8 @@ function checkListenerKey({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Partial<Va
 }
 
 /**
- * Client certificates that cannot be read, to be reported with other errors. Alone they are no error of the settings:
- * opening the certificate reports them, with its own exit code.
+ * Unreadable client certificates, reported together with other errors. If they are the only errors, opening the
+ * certificate reports them instead, with its own exit code.
  */
 export function checkCertificateFiles(values: Partial<Values>): SettingsError[] {
   return (['BANK_PFX_FILE', 'BANK_CERT_FILE', 'BANK_KEY_FILE'] as const).flatMap((name) => {
@@ -71,7 +71,7 @@ export function checkCertificateFiles(values: Partial<Values>): SettingsError[] 
   });
 }
 
-/** Options of Node that open the process, or write or print what is in its memory or on its connections. */
+/** Node options that open the process, or write or print what is in its memory or on its connections. */
 const LEAKS = /(?:^|[\s"'])(--(?:inspect|tls-keylog|trace-tls|heapsnapshot-|heap-prof|cpu-prof|report-)[a-z-]*)/g;
 
 /**

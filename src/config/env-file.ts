@@ -3,16 +3,16 @@ import { SettingsInvalid } from './settings-error.js';
 import { SECRET_NAMES } from './settings-schema.js';
 import { FileUnusable, readTextFile } from './small-file.js';
 
-/** Read from the working directory, for what the environment does not set. */
+/** Read from the working directory, for variables that the environment does not set. */
 const ENV_FILE = '.env';
 
 interface EnvFile {
   readonly values: Readonly<Record<string, string>>;
-  /** One sentence each, without values. */
+  /** One sentence per warning, without values. */
   readonly warnings: readonly string[];
 }
 
-/** The variables in `.env`; none if there is no such file. @throws SettingsInvalid when it cannot be read */
+/** The variables in `.env`; none if the file does not exist. @throws SettingsInvalid if it cannot be read */
 export function readEnvFile(): EnvFile {
   try {
     const text = readTextFile(ENV_FILE);
@@ -25,7 +25,9 @@ export function readEnvFile(): EnvFile {
   }
 }
 
-/** Names that are set twice, and secrets that end before a # inside of them. A line of a quoted value may look like an entry. */
+/**
+ * Names that are set twice, and secrets cut off at a # inside them. A line of a quoted value may look like an entry.
+ */
 export function warningsOf(text: string): string[] {
   const entries = text
     .split(/[\r\n]+/)

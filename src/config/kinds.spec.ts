@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { describeSetting, SETTING_NAMES, settingsSchema, type SettingName } from './settings-schema.js';
 
-/** The parsed value; an address or a secret as text. */
+/** The parsed value; a string for an address or a secret. */
 function parse(name: SettingName, text: string): unknown {
   const value = settingsSchema.shape[name].parse(text);
   if (value instanceof URL) return value.href;

@@ -5,8 +5,8 @@ import { readCertificates } from './certificate-files.js';
 import { whyUnusable } from './small-file.js';
 
 /**
- * The kinds of values that settings have. Each takes the text of a variable. Its messages read on after the variable's name;
- * its description is what is allowed.
+ * Schemas for the kinds of values. Each parses the text of a variable. Its messages continue a sentence that begins
+ * with the variable's name; its description states what is allowed.
  */
 
 export function wholeNumber(min: number, max: number) {
@@ -30,7 +30,7 @@ export const path = anyText('path');
 
 export const pemFile = anyText('path of a PEM file');
 
-/** The path of a file that `use` takes. @param use throws FileUnusable */
+/** The path of a file that `use` accepts. @param use throws FileUnusable */
 export const usableFile = (use: (file: string) => unknown) =>
   z.string().superRefine((file, context) => {
     const problem = whyUnusable(() => use(file));
@@ -40,7 +40,7 @@ export const usableFile = (use: (file: string) => unknown) =>
 /** The path of a file with PEM certificates. */
 export const certificatesFile = usableFile(readCertificates).describe('path of a PEM file');
 
-/** Reading bytes that are not UTF-8 leaves a replacement character. A wrong password may lock the account. */
+/** Bytes that are not UTF-8 become replacement characters: rejected, because a wrong password may lock the account. */
 const utf8 = z.string().refine((text) => !text.includes('\ufffd'), 'is not UTF-8');
 
 const oneLine = utf8
@@ -58,19 +58,19 @@ export const userName = oneLine
   .refine((text) => !text.includes(':'), 'must not contain ":" (HTTP Basic cannot carry it)')
   .describe('text without `:`');
 
-/** A secret and where it comes from. `read` reads a file again, so that a change is seen. */
+/** A secret and where it comes from. `read` reads the file each time, to pick up a change. */
 export interface SecretSource {
-  /** The file it is read from, or null when the environment has it. */
+  /** The file of the secret, or null if the environment has the value. */
   readonly file: string | null;
   /** @throws FileUnusable */
   read(): string;
 }
 
-/** A secret of this kind, as the environment has it. */
+/** A secret of this kind, set directly in the environment. */
 export const secret = (kind: z.ZodType<string, string>) =>
   kind.transform((text): SecretSource => ({ file: null, read: () => text })).describe(kind.description ?? '');
 
-/** A list with commas, each item checked by `isGood`. In a message, what is before an @ may be a password. */
+/** A comma-separated list; `isGood` checks each item. Messages hide the part before an @, which may be a password. */
 const listOf = (isGood: (item: string) => boolean, expected: string) =>
   z.string().transform((text, context) => {
     const parts = text.split(',').map((part) => part.trim());
@@ -88,7 +88,7 @@ export const clients = listOf(
   'an address, a CIDR, loopback, private or any',
 ).describe('CIDRs, `loopback`, `private`, `any`');
 
-/** Names as they are in a Host header, lower-case and without port. */
+/** Names as in a Host header, in lower case and without port. */
 export const hostNames = z
   .string()
   .toLowerCase()
@@ -135,7 +135,9 @@ const address = (...schemes: readonly string[]) =>
     return z.NEVER;
   });
 
-/** True if user and password can be decoded, and no @ is behind the host: the / or # of a password would have ended them. */
+/**
+ * True if user and password can be decoded and no @ follows the host, which would mean a password cut off at a / or #.
+ */
 function hasGoodCredentials({ username, password, pathname, search, hash }: URL): boolean {
   try {
     decodeURIComponent(`${username}${password}`);
@@ -147,19 +149,19 @@ function hasGoodCredentials({ username, password, pathname, search, hash }: URL)
 
 const httpsUrl = address('https:').refine((url) => !url.username && !url.password, 'must not contain credentials');
 
-/** Without trailing slash. */
+/** Without a trailing slash. */
 export const httpsAddress = httpsUrl
   .refine((url) => !/[?#]/.test(url.href), 'must not have a query or fragment')
   .transform((url) => `${url.origin}${url.pathname.replace(/\/+$/, '')}`)
   .describe('https://; no credentials, query or fragment');
 
-/** The address of a page that is only shown. */
+/** The address of a page, for display only. */
 export const httpsPage = httpsUrl
   .transform((url) => url.href)
   .refine((href) => href.length <= 300, 'must have at most 300 characters')
   .describe('https://');
 
-/** `direct` (null), or the address of a CONNECT proxy; a bare host:port means http://, as with HTTPS_PROXY elsewhere. */
+/** `direct` (null), or the address of a CONNECT proxy; a bare host:port means http://, as is usual for HTTPS_PROXY. */
 export const proxyAddress = z
   .string()
   .transform((text) => {

@@ -2,12 +2,12 @@ import { readEnvFile } from './env-file.js';
 import { readSettings, type ReadOptions, type SettingsRead } from './read-settings.js';
 import { SECRET_NAMES } from './settings-schema.js';
 
-/** Open files that a few hundred connections would reach. */
+/** Open-file limit that a few hundred connections would reach. */
 const MIN_OPEN_FILES = 256;
 
 /**
  * Settings from the environment and, where it does not set a variable, from `.env`. ConfigModule gets them later
- * (app.module.ts): log, listener and sandbox need them before the app exists.
+ * (app.module.ts), because log, listener and sandbox need them before the app exists.
  * @throws SettingsInvalid
  */
 export function loadSettings(environment: NodeJS.ProcessEnv, options: ReadOptions): SettingsRead {
@@ -15,12 +15,12 @@ export function loadSettings(environment: NodeJS.ProcessEnv, options: ReadOption
   const set = Object.entries(environment).filter(([, text]) => text);
   const env: NodeJS.ProcessEnv = { ...file.values, ...Object.fromEntries(set) };
   const read = readSettings(env, { ...options, warnings: [...file.warnings, ...fewFiles()] });
-  // their SDK reads them there; no other value of the file (a secret, perhaps) is copied
+  // their SDK reads them there; no other value from the file (perhaps a secret) is copied
   for (const [name, text] of Object.entries(env)) if (name.startsWith('OTEL_')) environment[name] = text;
   return read;
 }
 
-/** Warns of a low limit of open files (RLIMIT_NOFILE). */
+/** Warns if the limit of open files (RLIMIT_NOFILE) is low. */
 function fewFiles(): string[] {
   const report: NodeJS.ProcessReport & { excludeNetwork?: boolean } = process.report;
   report.excludeNetwork = true;
@@ -31,7 +31,7 @@ function fewFiles(): string[] {
 }
 
 /**
- * Removes secrets that were given directly from the environment that this program, its children and its reports see.
+ * Removes directly set secrets from the environment that this program, its children and its reports see.
  * /proc/PID/environ still shows what the process was started with. Secrets belong in files.
  */
 export function forgetSecrets(environment: NodeJS.ProcessEnv): void {

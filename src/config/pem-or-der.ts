@@ -4,28 +4,28 @@ import { decodeText } from './small-file.js';
 
 type Kind = 'certificate' | 'key' | 'pfx' | 'pkcs7' | 'damaged' | 'empty' | 'other';
 
-/** One thing that a file of an operator contains. */
+/** One object in an operator's file. */
 export interface Block {
   readonly kind: Kind;
-  /** Its kind in words: "a certificate", "an HTML page". */
+  /** Its kind, in words: "a certificate", "an HTML page". */
   readonly words: string;
   readonly der: Buffer;
-  /** PEM, written anew from what was read: what is checked is what TLS gets. */
+  /** PEM, re-encoded from the parsed object, so that TLS gets exactly what was checked. */
   readonly pem: string;
 }
 
-/** A base64 text may contain another one, or PEM. */
+/** Base64 text may contain more base64, or PEM. */
 const MAX_LAYERS = 4;
 const PEM = /-----BEGIN ([A-Z0-9 #]{1,40})-----(.*?)(?:-----END \1-----|(?=-----BEGIN )|$)/gs;
 
 /**
- * Everything in a file, at least one block: PEM in any order, glued together, indented, with text around it or in the armour of
- * certutil; DER; base64 of any of them; UTF-16. What cannot be read has words for it.
+ * Everything in a file, at least one block: PEM in any order, concatenated, indented, surrounded by text or in
+ * certutil's armor; DER; base64 of any of them; UTF-16. Anything unreadable is described in words.
  */
 export function readBlocks(bytes: Buffer, layers = MAX_LAYERS): Block[] {
   const fromDer = toBlock(bytes);
   if (fromDer) return [fromDer];
-  // JSON and environment files have line ends as \\n
+  // JSON and environment files write line breaks as \\n
   const text = decodeText(bytes).replace(/(?:\\r)?\\n/g, '\n');
   const blocks = [...text.matchAll(PEM)].flatMap(([whole, label = '', body = '']) =>
     readPem(whole, label, body, layers),
@@ -64,12 +64,12 @@ function readPem(whole: string, label: string, body: string, layers: number): Bl
   if (fromDer) return [fromDer];
   if (label.endsWith('REQUEST')) return [other('a certificate request (CSR)')];
   if (!label.endsWith('CERTIFICATE')) return [other(`a block ${label}`)];
-  // the armour of certutil
+  // certutil's armor
   const inside = layers > 0 ? readBlocks(der, layers - 1) : [];
   return inside.some(isCryptographic) ? inside : [damaged(`a damaged ${label} block`)];
 }
 
-/** A block in DER or BER, by its structure; null if it is none that is known. */
+/** Identifies a block in DER or BER by its structure; null if it is unknown. */
 function toBlock(der: Buffer): Block | null {
   const [first, second] = elementsOf(der);
   if (!first || !second) return null;

@@ -34,7 +34,7 @@ function file(name: string, content: string | Buffer): string {
 
 const read = (env: Env, options = LIVE) => readSettings({ ...BANK, ...env }, options).settings;
 
-/** The errors of these settings. */
+/** The errors in these settings. */
 function errorsOf(env: Env, options = LIVE): readonly SettingsError[] {
   try {
     read(env, options);
@@ -48,7 +48,7 @@ function errorsOf(env: Env, options = LIVE): readonly SettingsError[] {
 const named = (env: Env, options = LIVE) => errorsOf(env, options).map(({ variable }) => variable);
 const problems = (env: Env) => errorsOf(env).map(({ variable, problem }) => `${variable} ${problem}`);
 
-/** The settings as JSON, where a secret shows only its file. */
+/** The settings as JSON. For a secret, only its file is visible. */
 const plain = (value: unknown): object => JSON.parse(JSON.stringify(value));
 
 describe('valid settings', () => {
@@ -121,7 +121,7 @@ describe('wrong settings', () => {
       ],
     ]),
     [{ BANK_PFX_FILE: '', ...both, BANK_KEY_PASSPHRASE: 'x' }, []],
-    // as the only error it leads to exit code 3
+    // exit code 3 only if it is the only error
     [{ BANK_PFX_FILE: nowhere }, []],
     [
       { BANK_PFX_FILE: nowhere, BANK_TLS_MAX_VERSION: '1' },

@@ -17,11 +17,11 @@ import type { Settings, Values } from './settings.js';
 import { FileUnusable, readSecretFile } from './small-file.js';
 
 export interface ReadOptions {
-  /** The sandbox is the bank. */
+  /** True if the sandbox is the bank. */
   readonly sandbox: boolean;
-  /** Default: `serve`. Settings that it does not use cannot stop its start. */
+  /** Default: `serve`. Invalid settings that a command does not use cannot prevent its start. */
   readonly command?: Command;
-  /** Warnings of what was read before, reported with the others. */
+  /** Earlier warnings, reported together with the others. */
   readonly warnings?: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export interface SettingsRead {
   readonly warnings: readonly string[];
 }
 
-/** Every port of this machine, where dev servers run; `*` is for this default alone, not for operators. */
+/** Every port on this machine, where dev servers run; `*` is valid only in this default, not for operators. */
 const LOCAL_ORIGINS = ['http://localhost:*', 'http://127.0.0.1:*'];
 
 /** Defaults of the sandbox in this process: any free port. */
@@ -40,7 +40,7 @@ const FREE_PORTS = { SANDBOX_PORT: '0', SANDBOX_CONTROL_PORT: '0' };
 /**
  * All settings (docs/settings.md), checked and frozen. An empty variable counts as not set. With `sandbox`, the settings of
  * a bank are ignored with a warning; its address and credentials are undefined until the sandbox runs (cli/embedded-sandbox.ts).
- * @throws SettingsInvalid with every error there is
+ * @throws SettingsInvalid with all errors
  */
 export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): SettingsRead {
   const { sandbox, command = 'serve' } = options;
@@ -65,7 +65,7 @@ export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): Se
   ];
   if (errors.length > 0) throw new SettingsInvalid([...errors, ...checkCertificateFiles(values)], warnings);
 
-  // without an error every value is set, except the bank's if the sandbox replaces the bank
+  // without errors every value is set, except the bank's if the sandbox replaces the bank
   const complete = values as Values;
   const settings: Settings = {
     ...complete,
@@ -87,20 +87,20 @@ export function unknownNames(env: NodeJS.ProcessEnv): string[] {
     const prefix = PREFIXES.find((each) => name.startsWith(each));
     if (prefix === undefined || KNOWN_NAMES.includes(name)) return [];
     const nearest = closest(name, [...KNOWN_NAMES]);
-    // Kubernetes sets REDIS_PORT and the like for a service of that name
+    // Kubernetes sets REDIS_PORT and similar variables for a service of that name
     if (prefix === 'REDIS_' && distance(name, nearest) > 2) return [];
     return [`${name} is not a setting and is ignored (did you mean ${nearest}?)`];
   });
 }
 
 interface ValueRead {
-  /** The default where there is an error. */
+  /** The default if the value is invalid. */
   readonly value?: unknown;
   readonly error?: SettingsError;
   readonly warning?: string;
 }
 
-/** The value of one setting; undefined where it is not set and has no default. */
+/** The value of one setting; undefined if it is not set and has no default. */
 function readValue(env: NodeJS.ProcessEnv, name: SettingName, sandbox: boolean): ValueRead {
   const { required, secret, inherits = [] } = describeSetting(name);
   const file = `${name}_FILE`;
@@ -127,7 +127,7 @@ function readValue(env: NodeJS.ProcessEnv, name: SettingName, sandbox: boolean):
   }
 }
 
-/** A secret in a file, checked by the rule of its setting each time it is read. */
+/** A secret in a file, checked against its setting's rule each time it is read. */
 export function fileSecret(name: SettingName, file: string): SecretSource {
   return {
     file,

@@ -10,7 +10,7 @@ afterEach(() => void jest.useRealTimers());
 
 const second = () => jest.advanceTimersByTimeAsync(1000);
 
-/** Files whose content `bad…` cannot be read, and `late…` cannot be taken before 10 s have passed. */
+/** Files: content `bad…` cannot be read, and `late…` cannot be taken within the first 10 s. */
 async function follow() {
   const path = join(temporaryDirectory(), 'file');
   writeFileSync(path, 'first');

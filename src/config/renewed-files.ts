@@ -14,16 +14,19 @@ interface RenewedFilesOptions<T> {
   /** Reads and checks all the files. @throws Error if they cannot be used */
   read(): T | Promise<T>;
   isInUse(value: T): boolean;
-  /** Puts the value in use. @throws Error if it cannot be: it is tried again after the error's `retryAfterMs`, or a minute. */
+  /**
+   * Puts the value into use.
+   * @throws Error if that fails: it is retried after the error's `retryAfterMs`, or a minute.
+   */
   take(value: T, signal: AbortSignal): void | Promise<void>;
-  /** Called when the files were read again and their content is already in use. */
+  /** Called when the files were reread and their content is already in use. */
   unchanged?(): void;
-  /** Called once for each contents of the files and message. `value` is null if they could not be read. */
+  /** Called once for each combination of contents and message. `value` is null if the files could not be read. */
   refused(error: Error, value: T | null): void;
   readonly everyMs: number;
 }
 
-/** The content of the files, as long as it is not in use. */
+/** Content of the files that is not in use yet. */
 interface Waiting<T> {
   /** Null if they could not be read. */
   readonly value: T | null;
@@ -32,10 +35,13 @@ interface Waiting<T> {
   readonly at: Instant;
 }
 
-/** The reason may pass without a change of the files: too many open files, a certificate that is not valid yet. */
+/**
+ * True if the reason may go away without a change of the files: too many open files, a certificate that is not valid
+ * yet.
+ */
 const RETRY_MS = 60_000;
 
-/** The contents of the files, as a digest; for one that cannot be read, the reason. */
+/** A digest of the files' contents; for an unreadable file, the reason instead. */
 const toContents = (files: readonly string[]): string =>
   files
     .map((file) => {
@@ -48,8 +54,8 @@ const toContents = (files: readonly string[]): string =>
     .join('\n');
 
 /**
- * Files that take over when their contents change, if they are good: they are polled, read, checked and taken. If they are bad, what is in
- * use stays, which is reported once, and the same timer tries again.
+ * Polls files, and reads, checks and takes them when their contents change. If they are bad, the current value stays in
+ * use, the refusal is reported once, and the same timer retries.
  */
 export class RenewedFiles<T> {
   /** The contents of the files when they were last read, and at the last poll. */
@@ -73,12 +79,12 @@ export class RenewedFiles<T> {
     return value;
   }
 
-  /** The newer content that is not in use; null without one. */
+  /** The newer content that is not in use; null if there is none. */
   get waiting(): Waiting<T> | null {
     return this.#waiting;
   }
 
-  /** Reads the files now, and ends an attempt that is running. Resolves when they are in use or were refused; never rejects. */
+  /** Reads the files now, and ends a running attempt. Resolves once they are in use or refused; never rejects. */
   reload(): Promise<void> {
     this.#reported = null;
     this.#attempt.abort();
@@ -99,7 +105,7 @@ export class RenewedFiles<T> {
     const isStill = contents === this.#polled;
     this.#polled = contents;
     if (contents !== this.#known) {
-      // until then they may still be being written
+      // until then, they may still be written
       if (isStill) void this.reload();
       return;
     }
@@ -110,7 +116,7 @@ export class RenewedFiles<T> {
     void this.#renew(value);
   }
 
-  /** @param known what the files have; null to read them */
+  /** @param known the current contents of the files; null to read them */
   #renew(known: T | null): Promise<void> {
     const { signal } = this.#attempt;
     return this.#oneAtATime(async () => {
@@ -119,7 +125,7 @@ export class RenewedFiles<T> {
       let value = known;
       try {
         if (value === null) {
-          // before they are read: a change meanwhile is then seen
+          // before they are read, so that a change during the read is noticed
           this.#known = this.#polled = toContents(this.options.files);
           value = await read();
           signal.throwIfAborted();

@@ -1,13 +1,13 @@
 import { basename } from 'node:path';
 import { describeSetting, type SettingName } from './settings-schema.js';
 
-/** One error of a setting. */
+/** An error in a setting. */
 export interface SettingsError {
   /** The variable, or `.env` where that file itself cannot be read. */
   readonly variable: string;
   /** Continues the sentence that begins with the variable: "is missing". Never contains the value of a secret. */
   readonly problem: string;
-  /** A line of `.env` that would do: NAME=value. For an option of Node, the command without it. */
+  /** A valid line for `.env`: NAME=value. For a Node option, the command without it. */
   readonly example: string;
 }
 
@@ -24,9 +24,8 @@ export class SettingsInvalid extends Error {
 }
 
 /**
- * Creates an error of a setting with an example. For a credential, the example is a file, which is the better way to provide
- * it.
- * @param given what is set: the usual path may be the one that does not exist
+ * Creates a setting's error with an example. For a credential, the example is a file, the better way to provide it.
+ * @param given the current value: the usual path may be the one that does not exist
  */
 export function toError(name: SettingName, problem: string, given?: string): SettingsError {
   const { secret, required, example } = describeSetting(name);
@@ -35,5 +34,5 @@ export function toError(name: SettingName, problem: string, given?: string): Set
   return { variable: name, problem, example: `${variable}=${value}` };
 }
 
-/** Where a secret usually is: /run/secrets/bank-password. */
+/** The usual path of a secret: /run/secrets/bank-password. */
 export const secretFile = (name: SettingName): string => `/run/secrets/${name.toLowerCase().replaceAll('_', '-')}`;

@@ -6,20 +6,20 @@ import { readSnapshotKey } from './small-file.js';
 interface About {
   /** What the setting does and, if that is not obvious, when to change it. */
   readonly meaning: string;
-  /** Value for the example, as in `.env`. Default: the setting's default. */
+  /** Value in the example, as in `.env`. Default: the setting's default. */
   readonly example?: string;
-  /** The effect of leaving it unset, where the default does not show it. */
+  /** Effect of leaving it unset, if the default does not show it. */
   readonly unset?: string;
-  /** May also be given as a file, `X_FILE`, and is never shown. */
+  /** True if it may also be set through a file, `X_FILE`, and is never shown. */
   readonly secret?: true;
-  /** Variables of other programs that it is read from when it is not set, in this order. */
+  /** Variables of other programs to read if it is not set, in this order. */
   readonly inherits?: readonly string[];
 }
 
 const optional = <Kind extends z.ZodType<unknown, string>>(kind: Kind, about: About & { readonly example: string }) =>
   kind.optional().meta({ ...about });
 
-/** The sandbox has it: with `--sandbox` it is not set. */
+/** True if the sandbox provides it: it is not set with `--sandbox`. */
 const required = <Kind extends z.ZodType<unknown, string>>(kind: Kind, about: About & { readonly example: string }) =>
   kind.meta({ ...about });
 
@@ -95,7 +95,7 @@ const bank = {
   }),
 };
 
-/** Settings of the bank that are only shown: they hold with `--sandbox` too. */
+/** The bank's settings that are for display only: they also apply with `--sandbox`. */
 const ONLY_SHOWN: ReadonlySet<string> = new Set(['BANK_SUPPORT', 'BANK_STATUS_PAGE', 'EGRESS_PUBLIC_ADDRESS']);
 
 const calls = {
@@ -321,7 +321,7 @@ export function describeSetting(name: SettingName) {
     required: kind === schema,
     /** The accepted values, in words. */
     allowed: (kind as z.ZodType).description ?? '',
-    /** Text as an operator would write it; undefined if `unset` describes it better. */
+    /** Text as an operator would write it; undefined if `unset` is the better description. */
     default: about.unset === undefined ? text : undefined,
     example: about.example ?? text ?? '',
   };
@@ -340,7 +340,7 @@ const USED: Readonly<Record<Command, readonly SettingName[]>> = {
   sandbox: [],
 };
 
-/** The settings that a command uses. Others cannot stop its start. */
+/** The settings that a command uses. Other settings cannot prevent its start. */
 export function usedNames(command: Command, withSandbox: boolean): ReadonlySet<SettingName> {
   const used = USED[command].filter((name) => !(withSandbox && BANK_NAMES.includes(name)));
   return new Set([...used, ...(withSandbox ? namesOf(sandbox) : [])]);
@@ -348,5 +348,5 @@ export function usedNames(command: Command, withSandbox: boolean): ReadonlySet<S
 
 export const SECRET_NAMES = SETTING_NAMES.filter((name) => describeSetting(name).secret);
 
-/** Every name that may be in the environment, the `_FILE` forms of secrets included. */
+/** Every valid name in the environment, including the `_FILE` forms of secrets. */
 export const KNOWN_NAMES: readonly string[] = [...SETTING_NAMES, ...SECRET_NAMES.map((name) => `${name}_FILE`)];

@@ -7,13 +7,16 @@ export type Values = z.output<typeof settingsSchema>;
 interface Derived {
   /** `sandbox`: the bank is the sandbox. */
   readonly mode: 'live' | 'sandbox';
-  /** `BANK_BASE_URL` where no other is set. */
+  /** Default of `BANK_BASE_URL`. */
   readonly BANK_AUTH_URL: string;
   /** `:*` at the end of one means any port. */
   readonly CORS_ORIGINS: readonly string[];
 }
 
-/** All settings, checked and frozen, under the names of their variables; undefined without value and default. */
+/**
+ * All settings, checked and frozen, by the names of their variables; undefined if there is neither a value nor a
+ * default.
+ */
 export type Settings = Readonly<Omit<Values, keyof Derived>> & Derived;
 
 /** The injection token of `Settings`. Never constructed. */

@@ -79,7 +79,7 @@ it('a file that belongs to another user: names the user of the process', () => {
   const path = file('foreign', 'x');
   chmodSync(directory, 0o755);
   chmodSync(path, process.geteuid?.() === 0 ? 0o600 : 0o000);
-  // root may read everything
+  // root can read every file
   const isRoot = process.getuid?.() === 0;
   if (isRoot) process.seteuid?.(65_534);
   try {
@@ -94,7 +94,7 @@ it.each(['<!doctype html><title>Log in</title>', '\n<HTML><body>502</body></HTML
   'rejects a secret that is a page: %j',
   (content) => {
     expect(() => readSecretFile(file('page', content))).toThrow('is an HTML page, not a secret');
-    // the negative case: a password that begins like one
+    // the negative case: a password that begins like HTML
     expect(readSecretFile(file('page', `<${content.length}html>`))).toBe(`<${content.length}html>`);
   },
 );

@@ -1,6 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
-/** A file that a setting names cannot be used. `reason` continues after the file's name. */
+/**
+ * Thrown if a file named by a setting cannot be used. `reason` continues a sentence that begins with the file's name.
+ */
 export class FileUnusable extends Error {
   constructor(
     readonly path: string,
@@ -10,13 +12,13 @@ export class FileUnusable extends Error {
     super(`${path} ${reason}`, options);
   }
 
-  /** Reads on after the name of the variable that has the path. */
+  /** Continues a sentence that begins with the name of the path's variable. */
   get problem(): string {
     return `points to ${this.path}, which ${this.reason}`;
   }
 }
 
-/** The `problem` of the file that `read` cannot use; null if it can. */
+/** The `problem` of a file that `read` cannot use; null if it can. */
 export function whyUnusable(read: () => unknown): string | null {
   try {
     read();
@@ -27,7 +29,7 @@ export function whyUnusable(read: () => unknown): string | null {
   }
 }
 
-/** Reads on after the file's name. */
+/** Continues a sentence that begins with the file's name. */
 function whyUnreadable(error: unknown): string {
   const { code = 'unknown error' } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return 'does not exist';
@@ -41,8 +43,8 @@ const MAX_BYTES = 1_048_576;
 const CHUNK_BYTES = 16_384;
 
 /**
- * The bytes of a regular file of at most 1 MB. Opened without blocking and checked before it is read, so that a FIFO cannot hang
- * the process. Read in pieces up to the bound: a file of /proc says size 0 and may have no end.
+ * The bytes of a regular file of at most 1 MB. Opened without blocking and checked before reading, so that a FIFO
+ * cannot hang the process. Read in pieces up to the limit: a file in /proc reports size 0 and may be endless.
  * @throws FileUnusable
  */
 export function readSmallFile(path: string): Buffer {
@@ -70,7 +72,7 @@ export function readSmallFile(path: string): Buffer {
 
 /**
  * Text of any Unicode encoding, without its byte order mark: UTF-8, and UTF-16 as Windows writes it, also without a mark.
- * Bytes that are not UTF-8 leave replacement characters.
+ * Bytes that are not UTF-8 become replacement characters.
  */
 export function decodeText(bytes: Buffer): string {
   return new TextDecoder(encodingOf(bytes)).decode(bytes);
@@ -86,7 +88,10 @@ function encodingOf(bytes: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {
 /** The text of a small file. @throws FileUnusable */
 export const readTextFile = (path: string): string => decodeText(readSmallFile(path));
 
-/** The same without its last line end. A page of a login or an error, saved in place of a secret, is refused. @throws FileUnusable */
+/**
+ * The same without the final line break. Refuses a login or error page that was saved in place of a secret.
+ * @throws FileUnusable
+ */
 export function readSecretFile(path: string): string {
   const text = readTextFile(path).replace(/\r?\n$|\r$/, '');
   if (/^\s*<(?:!doctype\s+html|html|head|body)\b/i.test(text))
@@ -94,7 +99,7 @@ export function readSecretFile(path: string): string {
   return text;
 }
 
-/** The 32 bytes that SNAPSHOT_KEY_FILE has as base64 or hex. @throws FileUnusable */
+/** The 32 bytes in SNAPSHOT_KEY_FILE, which are base64 or hex. @throws FileUnusable */
 export function readSnapshotKey(path: string): Buffer {
   const text = readTextFile(path).trim();
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
