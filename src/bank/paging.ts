@@ -21,7 +21,7 @@ export class Paging {
   #pages = 0;
   #last = 1;
 
-@param pageSize as requested  /** @param pageSize as asked for */
+  /** @param pageSize as requested */
   constructor(private readonly pageSize: number) {}
 
   /** Number of the last page to read, as far as known. */

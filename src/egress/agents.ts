@@ -10,34 +10,38 @@ import { openTcp, toHost } from './dial.js';
 import { openTunnel, type Proxy } from './open-tunnel.js';
 
 /**
- * Our side of TLS with the bank, handed down by auth. It is shown to the bank only, never to a proxy.
+ * Our side of TLS with the bank, supplied by auth. It is presented to the bank only, never to a proxy.
  */
 export interface ClientTls {
   /** PEM, PKCS#8, unencrypted. */
   readonly key: string;
   /** PEM, the leaf first, then its intermediates. */
   readonly cert: string;
-  /** PEM of the only CA certificates trusted for the bank; null for the runtime's own. */
+  /** PEM of the only CA certificates trusted for the bank; null for the runtime's default ones. */
   readonly ca: string | null;
 }
 
-/** Options of a call for the agent, beyond Node's. */
+/** Options of a call for the agent, in addition to Node's. */
 export interface CallOptions extends RequestOptions {
-  /** Ends the opening of a connection for this call. Not Node's `signal`, which would stay with a socket others use later. */
+  /**
+   * Cancels opening a connection for this call. Not Node's `signal`, which would stay attached to a socket that others
+   * use later.
+   */
   readonly callSignal?: AbortSignal | undefined;
 }
 
 /**
- * Connections are kept for the next call, but closed when idle for 30 s: before a firewall or a load balancer on the way
- * forgets them silently, and a call over one hangs until its deadline.
+ * Connections are kept for the next call, but closed when idle for 30 s. Otherwise a firewall or load balancer on the
+ * way could silently drop one, and a call over it would hang until its deadline.
  */
 const KEEP_ALIVE = { keepAlive: true, timeout: 30_000 };
 
-/** Of the runtime's default groups all but the hybrid one, whose key share makes a ClientHello of two TCP segments. */
+/** The runtime's default groups except the hybrid one, whose key share makes the ClientHello two TCP segments long. */
 const CLASSICAL_GROUPS = 'X25519:P-256:P-384:P-521';
 
 /**
- * An agent that keeps the connections to one host of the bank; they and the last TLS session end with it.
+ * Creates an agent that keeps connections to one host of the bank. The connections and the last TLS session end with
+ * it.
  * @param proxy null for direct connections
  * @param isClassical true for classical key exchange groups only
  */
@@ -49,7 +53,7 @@ export function createAgent(settings: Settings, tls: ClientTls, proxy: Proxy | n
 class DirectAgent extends Agent {
   constructor(private readonly connector: Connector) {
     super(KEEP_ALIVE);
-    // a coming Node may let NODE_USE_ENV_PROXY steer every agent that leaves this open
+    // a future Node may let NODE_USE_ENV_PROXY redirect every agent that leaves this open
     Object.assign(this.options, { proxyEnv: null });
   }
 
@@ -62,15 +66,15 @@ class DirectAgent extends Agent {
 }
 
 /**
- * Connections to the bank through a CONNECT proxy. The library keeps them; it would also open them, but takes any answer of a
- * proxy for the bank's and any amount of it.
+ * Connections to the bank through a CONNECT proxy. The library keeps them. We open them ourselves, because the library
+ * would take any response of a proxy, of any size, for the bank's.
  */
 class TunnelAgent extends HttpsProxyAgent<string> {
   constructor(
     proxy: Proxy,
     private readonly connector: Connector,
   ) {
-    // the library writes the address it is given into debug output
+    // the library writes the address that it is given to the debug output
     super(proxy.url.origin, KEEP_ALIVE);
     // HttpsProxyAgent clears them
     Object.assign(this.options, KEEP_ALIVE);
@@ -109,9 +113,9 @@ class Connector {
       ? openTunnel(proxy, address, settings, signal)
       : openTcp({ host, port: Number(options.port), address }, settings, signal));
     const session = this.#session;
-    // with the host among the options, a bank named by address is checked against that
+    // with the host in the options, the certificate of a bank given by IP address is checked against that address
     const socket = connect({ ...options, ...this.#tls, socket: tcp, session } as ConnectionOptions);
-    // a session would make the ClientHello larger than a segment again
+    // a session would push the ClientHello over one segment again
     if (!isClassical) socket.on('session', (ticket: Buffer) => (this.#session = ticket));
     const route = { address, proxy: proxy && proxy.url.host, isClassical, mayResume: session !== undefined };
     failWhenLate(new Connection(route, socket, tcp), socket, deadline);
@@ -135,8 +139,8 @@ function failWhenLate({ route }: Connection, socket: TLSSocket, deadline: AbortS
 
 /**
  * The TLS options of every connection to the bank: our certificate, its roots, TLS 1.2 up to BANK_TLS_MAX_VERSION, HTTP/1.1,
- * never unverified. Up to TLS 1.2 the bank may ask for the certificate after the handshake, by renegotiation. Every
- * certificate in BANK_CA_FILE is an anchor, a root or not.
+ * always verified. Up to TLS 1.2, the bank may request the certificate after the handshake, through renegotiation.
+ * Every certificate in BANK_CA_FILE is a trust anchor, even if it is not a root.
  */
 function toTlsOptions(tls: ClientTls, { BANK_TLS_MAX_VERSION: maxVersion }: Settings, isClassical: boolean) {
   return {

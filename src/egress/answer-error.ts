@@ -8,7 +8,7 @@ type Refusals = Readonly<Record<number, readonly [code: ProblemCode, reason: str
 
 const CREDENTIALS = ['credentials-rejected', ''] as const;
 
-/** The refusals by their status; any other 4xx is bank-refused. */
+/** Problem codes by status; any other 4xx is bank-refused. */
 const REFUSAL_STATUSES: Readonly<Record<BankTarget, Refusals>> = {
   token: {
     400: CREDENTIALS,
@@ -26,7 +26,7 @@ const REFUSAL_STATUSES: Readonly<Record<BankTarget, Refusals>> = {
   },
 };
 
-/** Excludes a body that is empty, HTML or noise. Only parsing shows whether the rest is valid. */
+/** Excludes empty bodies, HTML and noise. Only parsing shows whether the rest is valid. */
 const STARTS_LIKE_JSON = /^(\xef\xbb\xbf)?\s*[[{]/;
 
 /** The error for an answer, with its Retry-After; null for JSON with 200. docs/errors.md#the-codes has the status of each code. */
@@ -53,11 +53,17 @@ export function toAnswerError(answer: WireAnswer, target: BankTarget): GatewayEr
   return fail(code, `${answered}${code === 'credentials-rejected' ? toCredentialsReason(answer) : reason}.`);
 }
 
-/** Statuses of a page that a server writes when it misses or refuses a client certificate. 495 and 496 are nginx's for just that. */
+/**
+ * Statuses with which a server reports a missing or rejected client certificate. nginx has 495 and 496 for exactly
+ * this.
+ */
 const CERTIFICATE_STATUSES = new Set([400, 403, 495, 496]);
 const MAX_SCANNED_BYTES = 65_536;
 
-/** True if the server says that the client certificate is missing or not accepted: nginx, Apache, IIS, haproxy, or any other. */
+/**
+ * True if the page says that the client certificate is missing or not accepted: from nginx, Apache, IIS, HAProxy or any
+ * other server.
+ */
 function isAboutCertificate({ status, body }: WireAnswer): boolean {
   return CERTIFICATE_STATUSES.has(status) && (status > 403 || speaksOfCertificate(body));
 }
@@ -82,7 +88,7 @@ function speaksOfCertificate(body: Buffer): boolean {
   return SPEAKS_OF_CERTIFICATE.test(text);
 }
 
-/** Reads the response of the token endpoint first: a password that it never checked is not wrong. */
+/** Reads the response of the token endpoint first: a password that was never checked is not wrong. */
 function toCredentialsReason({ body, headers }: WireAnswer): string {
   const schemes = schemesOf(headers['www-authenticate']);
   if (speaksOfCertificate(body)) {

@@ -4,22 +4,27 @@ import { isNativeError } from 'node:util/types';
 import { GatewayError } from '../errors/gateway-error.js';
 import { alertOf, isTlsFailure } from './tls-words.js';
 
-/** A fatal TLS alert fills one record of this size. A server that sent more has at least answered the ClientHello. */
+/**
+ * A fatal TLS alert fills one record of this size. A server that sent more has at least responded to the ClientHello.
+ */
 const ALERT_BYTES = 7;
 
-/** Where a connection to the bank leads and how it begins TLS. */
+/** The route of a connection to the bank, and how its TLS begins. */
 interface ConnectionRoute {
   /** Host and port of the bank: `api.bank.example:443`. */
   readonly address: string;
   /** The proxy of its tunnel without credentials: `proxy.example:3128`; null for a direct connection. */
   readonly proxy: string | null;
-  /** True if only classical key exchange groups are offered, so that the ClientHello is one segment. */
+  /** True if the connection offers only classical key exchange groups, so that the ClientHello is one segment. */
   readonly isClassical: boolean;
   /** True if a session of an earlier connection may be resumed. */
   readonly mayResume: boolean;
 }
 
-/** A connection to the bank on which TLS has begun, and its progress. The facts outlive the socket. */
+/**
+ * A connection to the bank on which TLS has begun, and its progress. Its properties remain valid after the socket is
+ * gone.
+ */
 export class Connection {
   readonly #before: number;
   #version: string | null = null;
@@ -64,8 +69,8 @@ export class Connection {
   }
 
   /**
-   * True after a full handshake over TLS 1.3, in which the server judges our certificate only after the handshake is finished
-   * on our side.
+   * True after a full handshake over TLS 1.3, in which the server checks our certificate only after the handshake is
+   * finished on our side.
    */
   get isJudgedLate(): boolean {
     return this.#version === 'TLSv1.3' && !this.#isResumed;
@@ -86,21 +91,21 @@ export const connectionOf = (socket: Socket | null | undefined): Connection | nu
 export class ConnectTimedOut extends GatewayError {}
 
 /**
- * A call that failed below HTTP, and how far it got. `toWireError` makes a GatewayError of it. Never log it: its cause may be an
- * AxiosError, which contains secrets.
+ * A call that failed below HTTP, and how far it got. `toWireError` turns it into a GatewayError. Never log it: its
+ * cause may be an AxiosError, which contains secrets.
  */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';
-  /** Two full handshakes in a row ended like this, at a host that has never answered this certificate. */
+  /** Two full handshakes in a row ended like this, at a host that has never responded over this certificate. */
   isRefusal = false;
 
   constructor(
     cause: unknown,
-    /** The status, if the status line had arrived; else null. */
+    /** The status, if the status line has arrived; else null. */
     readonly status: number | null,
-    /** True if the connection had served a call before. */
+    /** True if the connection had already served a call. */
     readonly reusedSocket: boolean,
-    /** Null for a call on whose connection TLS never began. */
+    /** Null for a call whose connection never began TLS. */
     readonly connection: Connection | null,
   ) {
     super('the call failed', { cause });
@@ -120,7 +125,7 @@ export class CallFailed extends Error {
     return !causes.some(alertOf) && causes.some(({ code }) => code === 'ECONNRESET' || code === 'EPIPE');
   }
 
-  /** True if a connection ended before the first byte of the answer in whatever way TLS has. */
+  /** True if a connection ended before the first byte of the answer, however TLS reports it. */
   get isLost(): boolean {
     return this.isClosed || (this.status === null && this.causes.some(isTlsFailure));
   }
@@ -133,7 +138,7 @@ export class CallFailed extends Error {
     );
   }
 
-  /** True if the handshake got no answer within the connect deadline. */
+  /** True if the handshake got no response within the connect deadline. */
   get isSilent(): boolean {
     const { connection } = this;
     return connection !== null && !connection.hasArrived && this.causes.some((each) => each instanceof ConnectTimedOut);

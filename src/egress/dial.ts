@@ -4,12 +4,12 @@ import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { ConnectTimedOut } from './connection.js';
 
-/** The host of a URL, as sockets take it: an IPv6 address without its brackets, a name without its final dot. */
+/** The host of a URL in the form that sockets need: an IPv6 address without brackets, a name without its final dot. */
 export const toHost = ({ hostname }: Pick<URL, 'hostname'>): string => hostname.replace(/^\[|\]$|\.$/g, '');
 
 /**
- * How TCP connections are opened. Of several addresses each but the last gets a quarter of the connect deadline, not
- * Node's 250 ms, which a far one does not answer in. With a source address only addresses of its family are tried.
+ * Options for opening TCP connections. Of several addresses, each but the last gets a quarter of the connect deadline;
+ * Node's 250 ms is too short for a distant one. With a source address, only addresses of its family are tried.
  */
 export function dialOptions({ BANK_CONNECT_TIMEOUT_MS: timeoutMs, EGRESS_LOCAL_ADDRESS: localAddress }: Settings) {
   return {
@@ -26,7 +26,7 @@ interface TcpTarget {
 }
 
 /**
- * A TCP connection to the bank. An attempt that `signal` ends leaves no socket.
+ * Opens a TCP connection to the bank. An attempt that `signal` ends leaves no socket.
  * @throws GatewayError bank-unreachable
  */
 export async function openTcp(
@@ -59,7 +59,7 @@ function timeoutError(address: string, isResolved: boolean): ConnectTimedOut {
   return new ConnectTimedOut('bank-unreachable', detail);
 }
 
-/** Why TCP fails, by the code of the runtime; reads on after the name of the other side. */
+/** Why TCP fails, by the runtime's code. Continues a sentence that begins with the name of the other side. */
 export const TCP_FAILURES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'DNS could not resolve its name',
   EAI_AGAIN: 'DNS could not resolve its name',
@@ -70,7 +70,7 @@ export const TCP_FAILURES: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the TCP connection timed out',
 };
 
-/** Why TCP failed, with the code in brackets. Of several addresses the first that has words explains it. */
+/** Why TCP failed, with the code in brackets. Of several addresses, the first with a known reason explains it. */
 export function tcpInWords(error: NodeJS.ErrnoException): string {
   const attempts: NodeJS.ErrnoException[] = error instanceof AggregateError ? [error, ...error.errors] : [error];
   const codes = attempts.flatMap(({ code }) => code ?? []);

@@ -28,7 +28,7 @@ export interface EgressParts {
   readonly onCall?: (call: EndedCall) => void;
 }
 
-/** One call that was sent, and what came of it. */
+/** A call that was sent, and its outcome. */
 export interface EndedCall {
   readonly request: WireRequest;
   readonly answer: WireAnswer | null;
@@ -43,15 +43,16 @@ interface Call {
   readonly span: Span | undefined;
 }
 
-/** Reason for a failed call: a problem code, a caller who left, or an expired token. */
+/** Reason of a failed call: a problem code, a caller who left, or an expired token. */
 type CallFailure = ProblemCode | 'given-up' | 'not-sent';
 
-/** A request was not sent, because its `sendBefore` had passed. */
+/** Thrown if a request was not sent because its `sendBefore` had passed. */
 export class TooLateToSend extends Error {}
 
 /**
- * All calls to the bank: GET over mutual TLS to the configured hosts, directly or through the egress proxy. Whole-call and
- * connect deadlines, no redirects, no absolute addresses, a size limit, at most BANK_MAX_CONCURRENT_REQUESTS at a time.
+ * Makes all calls to the bank: GET over mutual TLS to the configured hosts, directly or through the egress proxy.
+ * Whole-call and connect deadlines, no redirects, no absolute addresses, a size limit, at most
+ * BANK_MAX_CONCURRENT_REQUESTS at a time.
  */
 export class Egress {
   readonly #limit;
@@ -62,7 +63,7 @@ export class Egress {
   #clockSkewMs: number | null = null;
   #isRetired = false;
 
-  /** @param proxyCa PEM of the roots for an https proxy; null for the runtime's own */
+  /** @param proxyCa PEM of the roots for an https proxy; null for the runtime's default ones */
   constructor(
     private readonly tls: ClientTls,
     private readonly proxyCa: string | null,
@@ -72,7 +73,7 @@ export class Egress {
   }
 
   /**
-   * One GET. Returns any status; a redirect too, unfollowed.
+   * Sends one GET. Returns any status, including an unfollowed redirect.
    * @throws GatewayError certificate-rejected, bank-untrusted, bank-unreachable, bank-timeout, bank-response-invalid
    * (cut off, too large, no HTTP), proxy-refused, proxy-unavailable; TooLateToSend; or the reason of `signal`, at once
    */
@@ -85,13 +86,16 @@ export class Egress {
     );
   }
 
-  /** Earliest expiry of the bank's server certificates, ms since 1970; null before the first answer. */
+  /** Earliest expiry of the bank's server certificates, ms since 1970; null before the first response. */
   get serverCertificateEnds(): number | null {
     const ends = [...this.#serversEnd.values()];
     return ends.length > 0 ? Math.min(...ends) : null;
   }
 
-  /** How far our wall clock was behind the bank's at its latest answer, ms; negative if ahead; null before a Date header. */
+  /**
+   * How far our wall clock was behind the bank's at its latest response, ms; negative if ahead; null before the first
+   * Date header.
+   */
   get clockSkewMs(): number | null {
     return this.#clockSkewMs;
   }
@@ -107,7 +111,7 @@ export class Egress {
     for (const host of this.#hosts.values()) host.forget();
   }
 
-  /** Aborts everything at once with `stopping`, including calls in flight. */
+  /** Aborts everything at once with `stopping`, calls in flight included. */
   close(): void {
     this.retire();
     this.#closing.abort(new GatewayError('stopping', 'This instance is stopping.'));
@@ -115,8 +119,7 @@ export class Egress {
 
   /**
    * Runs `attempt` with the retries of a call, for the doctor.
-   * @param attempt rejects with CallFailed
-   * @param target the other side, for messages: host and port
+   * @param attempt rejects with CallFailed @param target host and port of the other side, for messages
    * @throws GatewayError as `get`
    */
   async reach<T>(baseUrl: string, target: string, attempt: (agent: Agent) => Promise<T>): Promise<T> {
@@ -176,7 +179,7 @@ export class Egress {
         throw error;
       }
       if (error.status !== null) host.noteAnswered();
-      // a firewall may have forgotten the kept connections
+      // a firewall may have dropped the kept connections
       if (deadline.aborted) host.drop();
       const failure = this.#toError(error, NAMES[request.target], deadline.aborted);
       this.#report(call, error.status, failure.code);

@@ -2,16 +2,16 @@ import type { Agent } from 'node:http';
 import type { Logger } from 'pino';
 import { CallFailed } from './connection.js';
 
-/** Connections that may close in a row before a call fails, beside those that an earlier success left. */
+/** Connections that may close in a row before a call fails, not counting those kept from an earlier success. */
 const MAX_CLOSED = 2;
 
-/** Host and certificate of every bank that has answered anything in this process; a new password makes a new egress. */
+/** Host and certificate of every bank that has responded in this process; a new password creates a new egress. */
 const answered = new Set<string>();
 
 /**
- * The connections to one host of the bank: what a success left (kept connections, tunnels, a TLS session, the groups that
- * work), and at which failures a call begins again without it. The agent keeps connections and session; dropping it
- * forgets them.
+ * The connections to one host of the bank. Knows what the last success left behind (kept connections, tunnels, a TLS
+ * session, the groups that work), and the failures after which a call is retried without it. The agent keeps
+ * connections and session; dropping it forgets them.
  */
 export class HostConnections {
   #agent: Agent | null = null;
@@ -38,19 +38,22 @@ export class HostConnections {
     return (this.#agent ??= this.createAgent(this.#isClassical));
   }
 
-  /** Notes that the host has answered something over our certificate: it accepts it. */
+  /** Notes that the host has responded over our certificate: it accepts it. */
   noteAnswered(): void {
     answered.add(this.#key);
   }
 
-  /** Forgets connections, session and groups (SIGHUP). Calls in flight end as they would have. */
+  /** Forgets connections, session and groups (SIGHUP). Calls in flight continue unchanged. */
   forget(): void {
     this.drop();
     this.#isReached = false;
     this.#isClassical = false;
   }
 
-  /** Forgets session and kept connections; those in use close when their call is done. No-op for an agent already dropped. */
+  /**
+   * Forgets session and kept connections; those in use close when their call is done. No-op for an agent that was
+   * already dropped.
+   */
   drop(agent = this.#agent): void {
     if (!agent || agent !== this.#agent) return;
     agent.maxFreeSockets = 0;
@@ -79,7 +82,7 @@ export class HostConnections {
         if (connection.isSecure) this.#noteReached(agent);
         if (!isLost && !isSilent) throw error;
         this.drop(agent);
-        // what an earlier success left says nothing about the bank
+        // what an earlier success left behind says nothing about the bank
         if (isLost && error.isOfEarlierSuccess) continue;
         const isHelloLost = !this.#isReached && !connection.hasArrived;
         if (isHelloLost) this.#isClassical = isFirst;

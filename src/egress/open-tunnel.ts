@@ -12,20 +12,20 @@ import { alertOf, handshakeInWords, isTlsFailure, refusalInWords, untrustedInWor
 /** Maximum size of a proxy's response to CONNECT. */
 const MAX_CONNECT_ANSWER_BYTES = 65_536;
 
-/** Names us at the bank and at the proxy. */
+/** Identifies us to the bank and the proxy. */
 export const USER_AGENT = 'accounts-gateway';
 
 /** A CONNECT proxy. */
 export interface Proxy {
   readonly url: URL;
-  /** PEM of the roots for an https proxy; null for the runtime's own. */
+  /** PEM of the roots for an https proxy; null for the runtime's default ones. */
   readonly ca: string | null;
 }
 
 /**
- * A connection through a CONNECT proxy, on which the bank's TLS may begin. Any answer but a 200 with nothing after it is an
- * error, and an attempt that `signal` ends leaves no socket.
- * @param target host and port of the bank. Nothing else here is meant for it
+ * Opens a connection through a CONNECT proxy, ready for TLS with the bank. Any response other than a 200 with nothing
+ * after it is an error. An attempt that `signal` ends leaves no socket. @param target host and port of the bank;
+ * everything else here is for the proxy
  * @throws GatewayError proxy-refused, proxy-unavailable, bank-unreachable
  */
 export async function openTunnel(
@@ -51,7 +51,7 @@ export async function openTunnel(
     maxHeaderSize: MAX_CONNECT_ANSWER_BYTES,
   });
   const authorization = toAuthorization(url);
-  // not among the options, which Node writes into its debug output
+  // not in the options, which Node writes to its debug output
   if (authorization) request.setHeader('Proxy-Authorization', authorization);
   let isReached = false;
   request.once('socket', (proxy) => proxy.once(isPlain ? 'connect' : 'secureConnect', () => (isReached = true)));
@@ -59,7 +59,7 @@ export async function openTunnel(
   request.end();
   try {
     const [answer, socket, head] = (await once(request, 'connect', { signal })) as [IncomingMessage, Socket, Buffer];
-    // the request no longer handles its errors
+    // the request no longer handles the socket's errors
     socket.on('error', () => undefined);
     // no TLS server speaks first
     if (answer.statusCode === 200 && head.length === 0) return socket;
@@ -72,7 +72,7 @@ export async function openTunnel(
   }
 }
 
-/** Something else than a tunnel to the bank. */
+/** The proxy opened something other than a tunnel to the bank. */
 export const noTlsServerError = (proxy: string, target: string): GatewayError =>
   new GatewayError(
     'proxy-refused',
@@ -86,7 +86,7 @@ function timeoutError(url: URL, target: string): ConnectTimedOut {
   );
 }
 
-/** The connection to the proxy failed. What TLS says is for the operator, who names the proxy and its CA. */
+/** The connection to the proxy failed. A TLS error is the operator's, who sets the proxy and its CA. */
 function toUnavailable(
   error: NodeJS.ErrnoException,
   { host, protocol }: URL,
@@ -125,7 +125,7 @@ function toUnavailable(
   return new GatewayError('proxy-unavailable', detail);
 }
 
-/** The proxy answered CONNECT with something else than a tunnel. */
+/** The proxy answered CONNECT with something other than a tunnel. */
 function toRefused(url: URL, target: string, { statusCode: status, headers }: IncomingMessage): GatewayError {
   const proxy = `The egress proxy ${url.host}`;
   if (status === 502 || status === 503 || status === 504) {
@@ -142,11 +142,11 @@ function toRefused(url: URL, target: string, { statusCode: status, headers }: In
 
 const REASONS: Readonly<Record<number, string>> = {
   403: 'its rules do not allow it',
-  // tinyproxy, and squid for a name that it cannot resolve
+  // from tinyproxy, and from squid for a name that it cannot resolve
   500: 'it failed, or could not reach the bank',
 };
 
-/** Reads what the proxy offers first: a password that it never checked is not wrong. */
+/** Reads what the proxy offers first: a password that was never checked is not wrong. */
 function toCredentialsReason(authenticate: string | string[] = []): string {
   const others = schemesOf([authenticate].flat().join(', '));
   if (others === null || others.includes('Basic'))
@@ -160,7 +160,7 @@ const SCHEMES = ['Basic', 'Negotiate', 'NTLM', 'Kerberos', 'Digest', 'Bearer'] a
 /** The known schemes that a WWW-Authenticate or Proxy-Authenticate header offers; null for no header. */
 export function schemesOf(header: string | undefined): readonly string[] | null {
   if (!header?.trim()) return null;
-  // of the other side's text only the beginning: the pattern takes time with the square of its length
+  // only the beginning of the other side's text: the pattern takes quadratic time
   const bare = header.slice(0, MAX_SCHEMES_LENGTH).replace(/"(?:[^"\\]|\\.)*"/g, '');
   return SCHEMES.filter((scheme) => new RegExp(`(^|,)\\s*${scheme}\\b(?!\\s*=)`, 'i').test(bare));
 }

@@ -3,21 +3,23 @@ import { isWithin, toCidr } from '../config/cidr.js';
 import type { Settings } from '../config/settings.js';
 import { toHost } from './dial.js';
 
-/** The way to `baseUrl` in words, without credentials: `direct`, `direct from 192.0.2.1`, `proxy http://host:3128`. */
+/**
+ * The route to `baseUrl` in words, without credentials: `direct`, `direct from 192.0.2.1`, `proxy http://host:3128`.
+ */
 export function describeRoute(settings: Settings, baseUrl: string): string {
   const { EGRESS_PROXY_URL: proxy, EGRESS_LOCAL_ADDRESS: localAddress } = settings;
   const from = localAddress === undefined ? '' : ` from ${localAddress}`;
   return proxy && !goesDirect(settings, baseUrl) ? `proxy ${proxy.protocol}//${proxy.host}${from}` : `direct${from}`;
 }
 
-/** The ways to both hosts of the bank: one where they are the same, else each by its name. */
+/** The routes to both hosts of the bank: one if they are the same, else each by its name. */
 export function describeRoutes(settings: Settings): string {
   const accounts = describeRoute(settings, settings.BANK_BASE_URL);
   const tokens = describeRoute(settings, settings.BANK_AUTH_URL);
   return accounts === tokens ? accounts : `accounts: ${accounts}; tokens: ${tokens}`;
 }
 
-/** True if `baseUrl` is reached without a proxy. */
+/** True if calls to `baseUrl` use no proxy. */
 export function goesDirect(settings: Settings, baseUrl: string): boolean {
   if (!settings.EGRESS_PROXY_URL) return true;
   const url = new URL(baseUrl);
@@ -25,7 +27,7 @@ export function goesDirect(settings: Settings, baseUrl: string): boolean {
 }
 
 /**
- * True if a NO_PROXY list sends `host:port` direct: names match themselves and their subdomains (with or without a
+ * True if a NO_PROXY list sends `host:port` direct. Names match themselves and their subdomains (with or without a
  * leading dot or `*.`), `name:port` only that port, addresses and CIDRs by value, `*` everything.
  */
 export function matchesNoProxy(list: string, host: string, port: number): boolean {
@@ -39,7 +41,7 @@ export function matchesNoProxy(list: string, host: string, port: number): boolea
 
 function matches(entry: string, name: string, port: number): boolean {
   if (entry === '*') return true;
-  // an IPv6 address can have a port only in brackets: 2001:db8::1 is one whole
+  // an IPv6 address can have a port only in brackets: 2001:db8::1 is an address without a port
   const [, bracketed, bare, wantedPort] = /^(?:\[(.+)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? [];
   const pattern = bracketed ?? bare ?? entry;
   if (wantedPort !== undefined && Number(wantedPort) !== port) return false;

@@ -1,6 +1,6 @@
 /**
- * The TLS alerts that mean `certificate-rejected`: with these a server refuses the client's certificate (RFC 8446 §6.2). The words
- * hold for every server.
+ * The TLS alerts that mean `certificate-rejected`: a server sends them when it refuses the client's certificate (RFC
+ * 8446 §6.2). The words fit any server.
  */
 const REFUSAL_ALERTS: Readonly<Record<string, string>> = {
   40: 'it does not accept the certificate',
@@ -16,7 +16,7 @@ const REFUSAL_ALERTS: Readonly<Record<string, string>> = {
   116: 'no certificate arrived',
 };
 
-/** Other alerts, which mean `bank-untrusted`, 80 and 90 `bank-error`. Each proves that the network works. */
+/** Other alerts: 80 and 90 mean `bank-error`, the rest `bank-untrusted`. Each proves that the network works. */
 const OTHER_ALERTS: Readonly<Record<string, string>> = {
   70: 'there is no common TLS version',
   71: 'it requires stronger ciphers than ours',
@@ -25,7 +25,7 @@ const OTHER_ALERTS: Readonly<Record<string, string>> = {
   120: 'there is no common application protocol',
 };
 
-/** OpenSSL's reports of a handshake that fails on our side. The first match counts. */
+/** OpenSSL's errors for a handshake that fails on our side. The first match counts. */
 const OWN_FAILURES: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/^(wrong version number|packet length too long|http request|unknown protocol)/, 'the server does not speak TLS'],
   [/legacy renegotiation/, 'the server supports only the old, insecure renegotiation'],
@@ -41,7 +41,7 @@ const OWN_FAILURES: readonly (readonly [pattern: RegExp, words: string])[] = [
 
 const UNKNOWN_ISSUER = 'its issuer is not known, because the root is not trusted or the server sends no intermediates';
 
-/** Why the certificate of a server is not trusted, by the code of the runtime. */
+/** Why a server's certificate is not trusted, by the runtime's code. */
 export const UNTRUSTED: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'it has expired',
   CERT_NOT_YET_VALID: 'it is not valid yet',
@@ -55,18 +55,18 @@ export const UNTRUSTED: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_ISSUER,
 };
 
-/** The number of the TLS alert that the other side sent, which is the same in all versions of Node; else null. */
+/** The number of the TLS alert from the other side, the same in all versions of Node; null without one. */
 export const alertOf = ({ message }: Error): string | null => /SSL alert number (\d+)/.exec(message)?.[1] ?? null;
 
-/** True for an alert, and for a failure of TLS on our side; not for a server that is not trusted. */
+/** True for an alert, and for a TLS failure on our side; false for an untrusted server. */
 export const isTlsFailure = (error: NodeJS.ErrnoException): boolean =>
   alertOf(error) !== null || error.code === 'EPROTO' || /^ERR_(SSL_|TLS_(?!CERT_))/.test(error.code ?? '');
 
-/** Why the bank refused our certificate; null for an alert that does not say that. */
+/** Why the bank refused our certificate; null for any other alert. */
 export const refusalInWords = (alert: string): string | null =>
   alert in REFUSAL_ALERTS ? `${REFUSAL_ALERTS[alert]} (TLS alert ${alert})` : null;
 
-/** Why a certificate of a server is not trusted: words first, the code in brackets. */
+/** Why a server's certificate is not trusted: words first, the code in brackets. */
 export function untrustedInWords({ code, message }: NodeJS.ErrnoException): string {
   // OpenSSL has no separate code for these
   const isWeak = /too weak|too small/.test(message);
@@ -74,7 +74,7 @@ export function untrustedInWords({ code, message }: NodeJS.ErrnoException): stri
   return code === undefined ? words : `${words} (${code})`;
 }
 
-/** Why a handshake failed: words first, alert or OpenSSL's reason in brackets. */
+/** Why a handshake failed: words first, the alert or OpenSSL's reason in brackets. */
 export function handshakeInWords(error: NodeJS.ErrnoException): string {
   const alert = alertOf(error);
   if (alert === '40') return 'there is no common TLS version, cipher or key exchange group (TLS alert 40)';
@@ -84,15 +84,15 @@ export function handshakeInWords(error: NodeJS.ErrnoException): string {
   return `${words} (${reason})`;
 }
 
-/** True if what came instead of TLS was not TLS at all. */
+/** True if the other side did not respond with TLS at all. */
 export const isNotTls = (error: NodeJS.ErrnoException): boolean =>
   /^(wrong version number|packet length too long|http request|unknown protocol|record overflow|.*invalid record)/.test(
     reasonOf(error),
   );
 
 /**
- * OpenSSL's reason, in its words. It is in the message also where Node reports EPROTO, because the request was still waiting
- * to be sent: `write EPROTO 80…:error:0A000102:SSL routines:ssl_choose_client_version:unsupported protocol:…`.
+ * OpenSSL's reason, in its words. Taken from the message, because Node reports only EPROTO while the request is still
+ * waiting to be sent: `write EPROTO 80…:error:0A000102:SSL routines:ssl_choose_client_version:unsupported protocol:…`.
  */
 function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   const reason = /error:[0-9A-F]{8}:[^:]*:[^:]*:([a-z0-9 -]{1,60}):/i.exec(message)?.[1];

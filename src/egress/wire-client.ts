@@ -11,7 +11,9 @@ import { GatewayError } from '../errors/gateway-error.js';
 import { CallFailed, connectionOf } from './connection.js';
 import { USER_AGENT } from './open-tunnel.js';
 
-/** Responses of status 1xx before the answer, such as early hints. Each takes time on the serving thread. */
+/**
+ * Maximum number of 1xx responses, such as early hints, before the final one. Each takes time on the serving thread.
+ */
 const MAX_INTERIM_RESPONSES = 100;
 
 /** The two endpoints of the bank. */
@@ -33,13 +35,13 @@ export interface WireRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The request is not sent after this time, even if it still waits for its slot: its token is then too old. */
   readonly sendBefore?: Instant;
-  /** Statuses besides 200 that are no failure here, for example the 404 past the last page. */
+  /** Statuses besides 200 that are not failures here, such as the 404 past the last page. */
   readonly expected?: readonly number[];
-  /** Ends the call early, also while it waits for its slot; the error then is the signal's reason. */
+  /** Ends the call early, even while it waits for its slot. The error is then the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** An answer of the bank's, whatever its status; the body is complete and decompressed, but not parsed. */
+/** A response from the bank, whatever its status. The body is complete and decompressed, but not parsed. */
 export interface WireAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -74,17 +76,17 @@ const client = axios.create({
   decompress: false,
 });
 
-/** What a call is made with. */
+/** Parameters of a call. */
 export interface WireOptions {
   readonly agent: Agent;
   readonly signal: AbortSignal;
-  /** Before and after decompression. */
+  /** Applies before and after decompression. */
   readonly maxBytes: number;
-  /** Called when the header of the answer is there. */
+  /** Called when the response header has arrived. */
   readonly onAnswer: (answer: IncomingMessage, isNewConnection: boolean) => void;
 }
 
-/** One GET. Returns any status; a redirect too, unfollowed. @throws CallFailed */
+/** Sends one GET. Returns any status, including an unfollowed redirect. @throws CallFailed */
 export async function getOverWire(request: WireRequest, options: WireOptions): Promise<WireAnswer> {
   const { agent, signal, maxBytes } = options;
   const call = new OpenedCall(options);
@@ -94,7 +96,7 @@ export async function getOverWire(request: WireRequest, options: WireOptions): P
       params: request.query,
       headers: {
         Accept: false,
-        // without a final dot; SNI follows this header
+        // without the final dot; SNI follows this header
         Host: new URL(request.baseUrl).host.replace(/\.(?=:|$)/, ''),
         'User-Agent': USER_AGENT,
         'Accept-Encoding': 'gzip',
@@ -113,7 +115,7 @@ export async function getOverWire(request: WireRequest, options: WireOptions): P
   }
 }
 
-/** The request of one call, which axios opens: what happens to it in full, since axios reports only part of it. */
+/** Observes the request that axios opens for one call, because axios reports only part of what happens. */
 class OpenedCall {
   #request: ClientRequest | undefined;
   #response: IncomingMessage | undefined;
@@ -135,18 +137,19 @@ class OpenedCall {
       interim += 1;
       if (interim > MAX_INTERIM_RESPONSES) opened.destroy(tooManyInterim());
     });
-    // without a listener the call would wait for its deadline; once the socket is handed over, `destroy` reports no error
+    // without a listener, the call would wait for its deadline; after the socket is handed over, `destroy` reports no
+    // error
     opened.once('upgrade', (_response, socket: Socket) => {
       socket.destroy();
       opened.emit('error', protocolSwitchError());
     });
-    // the reason; the stream of the answer only knows that it was aborted
+    // passes on the reason; the response stream only knows that it was aborted
     opened.once('error', (error) => (this.#error = error));
     this.#request = opened;
     return opened;
   };
 
-  /** Of the answer; none before it. */
+  /** Status of the response; null before it arrives. */
   get headers(): IncomingHttpHeaders {
     return this.#response?.headers ?? {};
   }
@@ -168,8 +171,8 @@ class OpenedCall {
 const decompress = promisify(gunzip);
 
 /**
- * The whole body without its Content-Encoding. Stricter than axios, which returns the beginning of a compressed body that
- * was cut off as if it were complete.
+ * The whole body without its Content-Encoding. Stricter than axios, which returns the beginning of a truncated
+ * compressed body as if it were complete.
  * @throws AnswerTooLarge; Error when it is damaged, cut off, or in an encoding that was not asked for
  */
 async function readBody(stream: Readable, encoding: string, maxBytes: number): Promise<Buffer> {

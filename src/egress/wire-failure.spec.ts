@@ -7,7 +7,7 @@ const SETTINGS = { BANK_REQUEST_TIMEOUT_MS: 10_000, BANK_MAX_RESPONSE_BYTES: 100
 const DIRECT = { address: 'api.bank.example:443', proxy: null, isClassical: false, mayResume: false };
 
 type Facts = Partial<Connection>;
-/** A connection whose ClientHello is sent. */
+/** A connection that has sent its ClientHello. */
 const HELLO: Facts = {
   route: DIRECT,
   isSecure: false,
@@ -49,7 +49,7 @@ const wrapped = (cause: Error, code = 'ERR_NETWORK') =>
   Object.assign(new Error('hunter2', { cause }), { code, config: { headers: { Authorization: 'hunter2' } } });
 const alert = (number: number) =>
   withCode('ERR_SSL_SOME_NAME', { message: `00A:error:0A:SSL routines:ssl3_read_bytes:x:SSL alert number ${number}` });
-/** Node's errors while the request waits to be sent: the reason is in the message only. */
+/** Node's errors while the request waits to be sent: only the message has the reason. */
 const waiting = (reason: string) =>
   withCode('EPROTO', {
     message: `write EPROTO 80C8A3F4:error:0A000102:SSL routines:some_function:${reason}:../deps/openssl/x.c:1989:\n`,

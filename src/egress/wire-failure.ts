@@ -7,9 +7,9 @@ import { noTlsServerError } from './open-tunnel.js';
 import { alertOf, handshakeInWords, isNotTls, isTlsFailure, refusalInWords, untrustedInWords } from './tls-words.js';
 
 /**
- * Turns what went wrong on the wire into a GatewayError. Judged by how far the connection came and by what OpenSSL says, since
- * the codes of such errors differ between versions of Node. The cause is dropped, because an AxiosError carries password,
- * token and body.
+ * Converts a failure on the wire to a GatewayError. Judges by how far the connection got and by OpenSSL's words, since
+ * Node's error codes differ between versions. The cause is dropped, because an AxiosError carries password, token and
+ * body.
  * @param target the other side in words, for messages: "the token endpoint", "the account list"
  * @param timedOut true if the deadline of the whole call had passed
  */

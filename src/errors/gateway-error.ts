@@ -7,9 +7,9 @@ export interface GatewayErrorOptions {
   readonly status?: number;
   /** Set when one code has several owners: `proxy-refused` with a 407 belongs to the operator. */
   readonly owner?: Owner;
-  /** HTTP status with which the bank answered; for /health, never for callers. */
+  /** HTTP status of the bank's response; for /health, never for callers. */
   readonly upstreamStatus?: number | undefined;
-  /** True for a refusal that is only concluded, from connections that closed: its back-off is that of a failure. */
+  /** True for a refusal that is only inferred, from closed connections: it gets the back-off of a failure. */
   readonly isInferred?: boolean;
   /** Milliseconds to wait before a retry. */
   readonly retryAfterMs?: number | undefined;
@@ -20,8 +20,8 @@ export interface GatewayErrorOptions {
 }
 
 /**
- * The error that callers, logs and health get: a code of the table (problem-table.ts) and a sentence for people. The sentence never contains
- * a secret or a value from the bank or a proxy; `cause` stays inside the process.
+ * The error that callers, logs and health see: a code from the table (problem-table.ts) and a sentence for people. The
+ * sentence never contains a secret or a value from the bank or a proxy; `cause` stays inside the process.
  */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';

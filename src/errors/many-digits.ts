@@ -1,2 +1,2 @@
-/** True for a text with more than 4 digits: it may be an IBAN, an id or an amount. */
+/** True if a text has more than 4 digits: it may be an IBAN, an id or an amount. */
 export const hasManyDigits = (text: string): boolean => /(?:\d\D*){5}/.test(text);

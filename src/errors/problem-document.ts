@@ -18,7 +18,7 @@ const parameterSchema = z
 /** Fields of a problem that other responses reuse in their schemas. */
 export const troubleShape = { code: codeSchema, owner: ownerSchema, detail: z.string() };
 
-/** The entry of a code in the table of errors, as /problems gives it. */
+/** A code's entry in the table of errors, as /problems returns it. */
 export function toProblemEntry(code: AnyCode) {
   const { status, owner, title, when, steps, request, heals }: Problem = PROBLEMS[code];
   return {
@@ -50,7 +50,7 @@ export const problemEntrySchema = z
 
 export const problemListSchema = z.array(problemEntrySchema).meta({ id: 'ProblemList' });
 
-/** The body of every error answer (RFC 9457). */
+/** The body of every error response (RFC 9457). */
 export const problemSchema = z
   .object({
     type: z.string().describe('the page of the code'),
@@ -98,7 +98,10 @@ export function toProblemDocument(error: GatewayError, instance: string, request
   };
 }
 
-/** The headers of an error answer; `Retry-After` (whole seconds, at most 300) on every 503, and where a back-off is behind it. */
+/**
+ * The headers of an error response. `Retry-After` (whole seconds, at most 300) is on every 503 and on every error with
+ * a back-off.
+ */
 export function toProblemHeaders(error: GatewayError): Record<string, string> {
   const headers: Record<string, string> = {
     'content-type': 'application/problem+json; charset=utf-8',

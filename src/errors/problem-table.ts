@@ -9,13 +9,13 @@ export interface Problem {
   readonly title: string;
   readonly when: string;
   /**
-   * What to do, in order, as Markdown with links between documents. The first step is the remedy: its first sentence is an
-   * order that "now" or "before 06:10:14" may end, and it holds for the doctor too, which tries once.
+   * Steps to take, in order, as Markdown with links between documents. The first step is the remedy. Its first sentence
+   * is an instruction that "now" or "before 06:10:14" can complete. It also fits the doctor, which tries only once.
    */
   readonly steps: readonly [string, ...string[]];
-  /** What to ask the bank or the network team; ends the text that the status page copies. */
+  /** The request to the bank or the network team; ends the text that the status page copies. */
   readonly request?: string;
-  /** True if it may end although nobody acts. */
+  /** True if it may end without anyone's action. */
   readonly heals?: true;
 }
 
@@ -421,7 +421,7 @@ export const PROBLEMS = {
   },
 } as const satisfies Record<string, Problem>;
 
-/** Every code, those that only /health reports included. */
+/** Every code, including those that only /health reports. */
 export type AnyCode = keyof typeof PROBLEMS;
 
 /** The codes of responses. */
@@ -436,5 +436,5 @@ export const PROBLEM_CODES = ALL_CODES.filter((code): code is ProblemCode => PRO
 /** The first step of a code, as plain text. */
 export const remedyOf = (code: AnyCode): string => toPlainText(PROBLEMS[code].steps[0]);
 
-/** A step without the addresses of its links. */
+/** A step without link addresses. */
 export const toPlainText = (step: string): string => step.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');

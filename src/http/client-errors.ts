@@ -18,10 +18,10 @@ interface ClientErrorParts {
 
 /** Answers Node's `clientError`: errors of the connection, of TLS and of HTTP, and timeouts. */
 export function answerClientError(error: ClientError, socket: Socket, parts: ClientErrorParts): void {
-  // more of the same input, while the answer is read
+  // more of the same input while the response is being read
   if (socket.writableEnded) return;
   const isHttp = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' || error.code?.startsWith('HPE_');
-  // an answer now would be taken for a part of the responses under way
+  // a response now would be taken for part of the responses under way
   if (!isHttp || !socket.writable || parts.underWay.of(socket) > 0) socket.destroy();
   else refuse(socket, toProblem(error), null, parts);
 }
@@ -37,12 +37,12 @@ export function refuse(
   log.refused(problem, requestId, method, socket.remoteAddress);
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));
-  // Node takes its own listener away with CONNECT; without one, a reset would end the process
+  // Node removes its own listener at CONNECT; without one, a reset would end the process
   socket.on('error', () => undefined);
   socket.end(toLastResponse(problem, requestId));
 }
 
-/** The bytes of a whole response. */
+/** The bytes of a complete response. */
 function toLastResponse(error: GatewayError, requestId: string): Buffer {
   const { headers, body } = toProblemAnswer(error, '/', requestId);
   const all = { ...SECURITY_HEADERS, ...headers, 'x-request-id': requestId, connection: 'close' };

@@ -4,7 +4,7 @@ const REQUEST_HEADERS = 'Cache-Control, If-None-Match, X-Request-Id, X-Client-Na
 const EXPOSED_HEADERS =
   'Age, Content-Disposition, ETag, Cache-Status, Snapshot-As-Of, Snapshot-Stale, Snapshot-Complete, X-Request-Id, Retry-After';
 
-/** Headers by which a page of a listed origin may read every response, refusals included. */
+/** Headers that let a page from a listed origin read every response, including refusals. */
 export const toCorsHeaders = (origin: string) => ({
   'access-control-allow-origin': origin,
   'access-control-expose-headers': EXPOSED_HEADERS,
@@ -21,25 +21,30 @@ export const PREFLIGHT_HEADERS = {
 export const isPreflight = (headers: IncomingHttpHeaders): boolean =>
   !!headers.origin && !!headers['access-control-request-method'];
 
-/** Creates a check for listed origins; `:*` at the end of one means any port or none. */
+/** Creates a check for listed origins; a final `:*` means any port or none. */
 export function createOriginCheck(listed: readonly string[]): (origin: string | undefined) => boolean {
   const exact = new Set(listed);
   const anyPort = new Set(listed.filter((each) => each.endsWith(':*')).map((each) => each.slice(0, -2)));
   return (origin) => {
-    // a listed `:*` is no origin by itself
+    // a listed `:*` is not an origin itself
     if (!origin || origin.endsWith('*')) return false;
     return exact.has(origin) || anyPort.has(origin.replace(/:\d{1,5}$/, ''));
   };
 }
 
-/** True for the origin of this gateway's own pages: the Host that the caller used, which the guard has checked, over HTTP or HTTPS. */
+/**
+ * True for the origin of this gateway's own pages: the caller's Host, which the guard has checked, over HTTP or HTTPS.
+ */
 export function isOwnOrigin(origin: string, host: string | undefined): boolean {
   const { protocol, host: named } = URL.parse(origin) ?? {};
   if (!host || (protocol !== 'http:' && protocol !== 'https:')) return false;
   return URL.parse(`${protocol}//${host}`)?.host === named;
 }
 
-/** True if a page of this gateway made the call. Browsers say so in one of three headers, over plain HTTP only in the last. */
+/**
+ * True if a page of this gateway made the call. Browsers show it in one of three headers, over plain HTTP only in the
+ * last.
+ */
 export function isFromOwnPage({ host, origin, referer, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
   if (site) return site === 'same-origin';
   const from = origin || referer;

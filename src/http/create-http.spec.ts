@@ -46,7 +46,7 @@ async function serve({ tls = false, body = LARGE as Buffer | string, limits = {}
   const { port } = fastify.server.address() as AddressInfo;
   const accepted: Socket[] = [];
   fastify.server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => accepted.push(socket));
-  /** A client that asks and reads nothing. */
+  /** A client that sends a request and reads nothing. */
   const dial = async () => {
     const to = { port, host: '127.0.0.1' };
     const socket = tls ? connectTls({ ...to, servername: 'localhost', ca: authority.pem }) : connectPlain(to);

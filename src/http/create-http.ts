@@ -31,7 +31,7 @@ interface HttpParts {
   readonly limits: HttpLimits;
 }
 
-/** The parts that are there before Nest. */
+/** Components that exist before Nest. */
 export interface Http {
   readonly fastify: FastifyInstance;
   readonly underWay: UnderWay;
@@ -39,13 +39,15 @@ export interface Http {
   readonly certificate: ListenerCertificate | null;
 }
 
-/** The router gives up on a longer part of a path. An id has 200 UTF-16 units, each percent-encoded in at most 9 characters. */
+/**
+ * The router rejects a longer path segment. An id has 200 UTF-16 units, each percent-encoded in at most 9 characters.
+ */
 const MAX_SEGMENT_LENGTH = 1800;
 const PIECE_BYTES = 65_536;
 
 /**
- * Creates the entry point of requests (docs/architecture.md): the server with its limits, and Fastify with what every request
- * passes before Nest.
+ * Creates the entry point of requests (docs/architecture.md): the server with its limits, and Fastify with the checks
+ * that every request passes before Nest.
  */
 export async function createHttp({
   settings,
@@ -78,7 +80,7 @@ export async function createHttp({
     forceCloseConnections: 'idle',
     routerOptions: { querystringParser: parseQuery, maxParamLength: MAX_SEGMENT_LENGTH },
   });
-  // every request passes these before any hook, middleware or guard that is added to the app
+  // every request passes these before any hook, middleware or guard added to the app
   log.addTo(fastify);
   fastify.addHook('onRequest', (request, reply, next) => log.begin(request, reply, () => enter(request, reply, next)));
   if (certificate) sendInPieces(fastify);
@@ -96,7 +98,7 @@ export async function createHttp({
   }
 }
 
-/** The server with its limits (docs/bounds.md#callers); HTTPS where there is a certificate. */
+/** The server with its limits (docs/bounds.md#callers). It uses HTTPS if there is a certificate. */
 function createServer(certificate: ListenerCertificate | null, limits: HttpLimits, listener: RequestListener): Server {
   const options: ServerOptions = {
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -112,10 +114,10 @@ function createServer(certificate: ListenerCertificate | null, limits: HttpLimit
   const server = certificate
     ? certificate.renew(createTlsServer({ ...options, ...certificate.options, handshakeTimeout }))
     : createPlainServer(options);
-  // beyond a limit Node silently leaves headers out, a second Host among them; the guard counts instead
+  // beyond its limit Node silently drops headers, a second Host among them; the guard counts them instead
   server.maxHeadersCount = 0;
   server.on('request', listener);
-  // a body is never wanted, so the answer itself says so
+  // no body is ever expected, so the response itself rejects it
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   return server;
@@ -127,8 +129,8 @@ const toUnreadable = (code: string): GatewayError =>
     : new GatewayError('malformed-request', 'The URL of the request is malformed.');
 
 /**
- * Sends a long body over TLS in pieces. TLS encrypts at once whatever is written, so a whole body would be copied for each client
- * before any limit counts it. Plain HTTP sends all clients the same bytes.
+ * Sends a long body over TLS in pieces. TLS encrypts each write immediately, so a whole body would be copied for each
+ * client before any limit applies. Plain HTTP sends the same bytes to all clients.
  */
 function sendInPieces(fastify: FastifyInstance): void {
   fastify.addHook('onSend', (request, reply, payload, done) => {

@@ -8,15 +8,18 @@ import { createGuard, type GuardSettings } from './guard.js';
 
 const ALWAYS = {
   ...SECURITY_HEADERS,
-  /** Request headers that a response may depend on. All responses have the same list, so that no route can forget one. */
+  /** Request headers that a response may depend on. All responses share this list, so that no route can forget one. */
   vary: 'Accept, Accept-Encoding, Origin',
 };
 const ALLOW = 'GET, HEAD, OPTIONS';
 
-/** Lets a request in: calls `next`, unless it has sent the response. */
+/** Admits a request: calls `next`, unless it has sent the response. */
 type Enter = (request: FastifyRequest, reply: FastifyReply, next: () => void) => void;
 
-/** Sets the headers of every response; then CORS, the guard, preflights, OPTIONS, and 405 for methods that no route takes. */
+/**
+ * Sets the headers of every response; then handles CORS, the guard, preflights, OPTIONS, and 405 for methods that no
+ * route supports.
+ */
 export function createEntry(settings: GuardSettings): Enter {
   const isListed = createOriginCheck(settings.CORS_ORIGINS);
   const assertMayCall = createGuard(settings);
@@ -42,13 +45,13 @@ export function createEntry(settings: GuardSettings): Enter {
   };
 }
 
-/** The problem for a method that no route takes. */
+/** The problem for a method that no route supports. */
 export const toMethodNotAllowed = (method: string): GatewayError =>
   new GatewayError('method-not-allowed', `${method} is not allowed here, only ${ALLOW}.`, {
     headers: { allow: ALLOW },
   });
 
-/** The id a caller sent, when it is 1–64 of [A-Za-z0-9._-], else a new one. */
+/** The caller's id if it has 1–64 characters of [A-Za-z0-9._-], else a new one. */
 export function toRequestId({ headers }: IncomingMessage): string {
   const header = headers['x-request-id'];
   return typeof header === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(header) ? header : randomUUID();

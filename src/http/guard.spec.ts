@@ -13,7 +13,7 @@ const SETTINGS = {
 const guard = createGuard(SETTINGS);
 
 interface Call {
-  /** The route that the router has found. */
+  /** The route found by the router. */
   readonly route?: string | undefined;
   readonly url?: string;
   readonly method?: string;

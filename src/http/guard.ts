@@ -19,18 +19,20 @@ export const isApi = (route: string | undefined): boolean => route?.startsWith('
 const MAX_BODY_BYTES = 1024;
 const NO_BODIES = 'This API takes no bodies.';
 const CLOSE: GatewayErrorOptions = { headers: { connection: 'close' } };
-/** A name, perhaps with a final dot, or an IP literal, and a port, which may be empty (RFC 3986 §3.2.3). */
+/**
+ * A name, optionally with a final dot, or an IP literal, and an optional port, which may be empty (RFC 3986 §3.2.3).
+ */
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(?::(\d{0,5}))?$/;
 
 /**
- * Decides who may call (docs/api.md#who-may-call): proper HTTP with one of our names as Host, from an allowed address,
- * and not from a page of another site in somebody's browser. Nothing is taken from a forwarding header.
+ * Decides who may call (docs/api.md#who-may-call): valid HTTP with one of our names as Host, from an allowed address,
+ * and not from another site's page in a browser. Ignores forwarding headers.
  */
 export function createGuard(settings: GuardSettings): (request: IncomingMessage, route: string | undefined) => void {
   const isListedOrigin = createOriginCheck(settings.CORS_ORIGINS);
   const isAllowedHost = createHostCheck(settings.ALLOWED_HOSTS);
   const allowedClients = toNetworks(settings.ALLOWED_CLIENTS);
-  /** The Host header that a connection last passed with: its requests have the same one, and its addresses do not change. */
+  /** The last Host header accepted on a connection: its requests usually repeat it, and its addresses do not change. */
   const passed = new WeakMap<Socket, string>();
 
   /** @throws GatewayError host-not-allowed, client-not-allowed */
@@ -67,11 +69,11 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage,
 }
 
 /**
- * Accepts proper HTTP/1 requests without a body to speak of.
+ * Accepts valid HTTP/1 requests with at most a tiny body.
  * @throws GatewayError malformed-request, request-too-large
  */
 function assertForm({ httpVersionMajor, method, url = '', rawHeaders, headers }: IncomingMessage): void {
-  // "GET / HTTP/2.0" gets through the parser
+  // the parser accepts "GET / HTTP/2.0"
   if (httpVersionMajor !== 1) throw malformed('This service supports only HTTP/1.1 and HTTP/1.0.');
   if (!url.startsWith('/') && !(url === '*' && method === 'OPTIONS')) {
     throw malformed('The request target is an absolute URL or is missing; send a path that begins with a slash.');
@@ -83,13 +85,13 @@ function assertForm({ httpVersionMajor, method, url = '', rawHeaders, headers }:
 }
 
 /**
- * True if a page of another origin made the call. Browsers send `Sec-Fetch-Site` only over HTTPS and from this machine, `Origin`
- * with every call by a script of another origin. A navigation by the user does not count, such as a link to a CSV: the other site
- * cannot read the response.
+ * True if a page of another origin made the call. Browsers send `Sec-Fetch-Site` only over HTTPS and to this machine,
+ * and `Origin` with every call by a script of another origin. A navigation by the user, such as a link to a CSV, does
+ * not count: the other site cannot read the response.
  */
 function isForeignPage(headers: IncomingHttpHeaders): boolean {
   const { host, origin, 'sec-fetch-site': site } = headers;
-  // sent twice, it is a list
+  // it is a list if it was sent twice
   const isCrossSite = site !== undefined && String(site).toLowerCase().includes('cross-site');
   if (!isCrossSite && (!origin || isOwnOrigin(origin, host))) return false;
   return headers['sec-fetch-mode'] !== 'navigate' || headers['sec-fetch-dest'] !== 'document';

@@ -13,8 +13,8 @@ const POLL_EVERY_MS = 1000;
 type Pair = ReturnType<typeof readListenerPair>;
 
 /**
- * The certificate by which the internal API speaks HTTPS (TLS_CERT_FILE, TLS_KEY_FILE). Changed files are read, checked and
- * swapped while running; bad ones change nothing and are reported once.
+ * The certificate for HTTPS on the internal API (TLS_CERT_FILE, TLS_KEY_FILE). Changed files are read, checked and
+ * swapped without a restart; bad ones change nothing and are reported once.
  */
 export class ListenerCertificate {
   readonly #files: RenewedFiles<Pair>;
@@ -99,7 +99,7 @@ export class ListenerCertificate {
     this.#notice.check({ subject: toDistinguishedName(subject), thumbprint, notAfter }, this.clock.now().wall);
   }
 
-  /** @throws FileUnusable if it is not valid now; the one in use is not refused once it has expired */
+  /** @throws FileUnusable if it is not valid now; the one in use is not refused when it expires */
   #take(pair: Pair, certFile: string): void {
     const { validFromDate: from, validToDate: to } = pair.certificate;
     const now = this.clock.now().wall;

@@ -13,7 +13,7 @@ export function toProblemAnswer(error: GatewayError, instance: string, requestId
   return { headers: { ...toProblemHeaders(error), 'content-length': String(body.length) }, body };
 }
 
-/** The same for people: a page with what the document has. */
+/** The same for people: a page with the contents of the document. */
 function toProblemPage(error: GatewayError, instance: string, requestId: string, statusPage: string | null) {
   const body = Buffer.from(toFailurePage(toProblemDocument(error, instance, requestId), statusPage));
   return { headers: { ...toProblemHeaders(error), ...PAGE_HEADERS, 'content-length': String(body.length) }, body };

@@ -23,7 +23,7 @@ export class ProblemFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const reply = http.getResponse<FastifyReply | ServerResponse>();
     if (reply instanceof ServerResponse) {
-      // Nest gives middleware the objects of Node: Fastify takes the error, and comes back with its own
+      // Nest gives middleware Node's own objects: Fastify takes the error, and calls back with its own objects
       http.getNext<(error: Error) => void>()(thrown instanceof Error ? thrown : toGatewayError(thrown));
       return;
     }
@@ -44,7 +44,7 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-/** True for Node's error about a body whose caller left in the middle: the access log has its line. */
+/** True for Node's error about a body whose caller left halfway: the access log has a line for it. */
 const isAborted = (thrown: unknown, { request }: FastifyReply): boolean =>
   request.raw.socket.destroyed && (thrown as NodeJS.ErrnoException | null)?.code === 'ECONNRESET';
 
@@ -61,7 +61,7 @@ function toProblem(thrown: unknown, isUnrouted: boolean): GatewayError {
     : new GatewayError('malformed-request', 'The body of the request is malformed.');
 }
 
-/** The code of an exception of Nest with a 4xx status. */
+/** The code of a Nest exception with a 4xx status. */
 function toCode(status: number): ProblemCode {
   if (status === 401) return 'client-not-allowed';
   return PROBLEM_CODES.find((code) => PROBLEMS[code].status === status) ?? 'invalid-request';
@@ -72,7 +72,7 @@ function statusOf(thrown: unknown): number | null {
   return isFastifyError(thrown) ? ((thrown as { statusCode?: number }).statusCode ?? null) : null;
 }
 
-/** True for an error raised by Fastify, wrapped by Nest or not. Its message may quote the request. */
+/** True for a Fastify error, wrapped by Nest or not. Its message may quote the request. */
 function isFastifyError(thrown: unknown): boolean {
   const error = thrown instanceof HttpException ? thrown.cause : thrown;
   return error instanceof Error && 'code' in error && String(error.code).startsWith('FST_');

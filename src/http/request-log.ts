@@ -8,11 +8,14 @@ import { isFromOwnPage } from './cors.js';
 import { isApi, isProbe } from './guard.js';
 import type { UnderWay } from './under-way.js';
 
-/** The name that the project's own pages send (src/pages/console/web): looking at them is not a call of an app. */
+/** The client name of the project's own pages (src/pages/console/web): viewing them is not a call by an app. */
 export const OWN_PAGE = 'console';
 const RETRY_AFTER_MS = 1000;
 
-/** Writes the one line of each request (docs/logs.md#events), ends its span, and counts it, once, when its response closes. */
+/**
+ * Writes the log line of each request (docs/logs.md#events), ends its span and counts it, all once, when its response
+ * closes.
+ */
 export class RequestLog {
   constructor(
     private readonly logger: Logger,
@@ -20,7 +23,7 @@ export class RequestLog {
     private readonly underWay: UnderWay,
   ) {}
 
-  /** Adds the hook that counts the bytes of bodies, and refuses one while too many are under way. */
+  /** Adds the hook that counts the bytes of bodies, and refuses a body while too many are in flight. */
   addTo(fastify: FastifyInstance): void {
     fastify.decorateRequest('logFields');
     fastify.addHook('onSend', (request, reply, payload, done) => {
@@ -37,8 +40,8 @@ export class RequestLog {
   }
 
   /**
-   * Begins a request, unless its connection is closed: Node's parser goes on to the end of what it has read. Closes a connection with
-   * too many requests. Node emits `close` once for each response, however it ends.
+   * Begins a request, unless its connection is closed: Node's parser still parses everything that it has read. Closes a
+   * connection with too many requests. Node emits `close` once for each response, however it ends.
    */
   begin(request: FastifyRequest, reply: FastifyReply, next: () => void): void {
     const { socket } = request.raw;
@@ -50,7 +53,7 @@ export class RequestLog {
     else socket.destroy();
   }
 
-  /** Logs input that never became a request but got a response. `method` is null if it could not be read. */
+  /** Logs input that never became a request but got a response. `method` is null if it could not be parsed. */
   refused({ status, code, owner }: GatewayError, requestId: string, method: string | null, client?: string): void {
     const line = { event: 'request', requestId, method, route: null, status, ms: 0, code, owner, client };
     this.logger.info(line, 'request');
@@ -101,12 +104,14 @@ function toLevel(status: number, route: string | undefined): Level {
 
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'CONNECT', 'TRACE']);
 
-/** A method as a label, by the conventions of OpenTelemetry: `_OTHER` for any that HTTP does not define. */
+/** The method as a label, by OpenTelemetry's conventions: `_OTHER` for any that HTTP does not define. */
 const toKnownMethod = (method: string | null): string =>
   method !== null && KNOWN_METHODS.has(method) ? method : '_OTHER';
 
 /** A request header, cleaned for the log: one line, no control characters, limited length. */
 const toLogged = (header: string): string => header.slice(0, 100).replace(/[^\x20-\x7e]/g, '?');
 
-/** Replaces the digits by stars if there are more than 4, as for metric labels: they may be an IBAN or an amount. */
+/**
+ * Replaces the digits with asterisks if there are more than 4, as in metric labels: they may be an IBAN or an amount.
+ */
 const toLoggedName = (name: string): string => toLogged(hasManyDigits(name) ? name.replace(/\d/g, '*') : name);

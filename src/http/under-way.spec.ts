@@ -35,7 +35,7 @@ describe('the responses under way', () => {
 });
 
 describe('the end of all connections', () => {
-  // the process is tested in test/process/start-and-stop
+  // test/process/start-and-stop tests the process
   async function serve(listener: RequestListener) {
     const settings = { SHUTDOWN_DELAY_MS: 0, SHUTDOWN_GRACE_MS: 60_000 };
     const underWay = new UnderWay({ ...HTTP_LIMITS, lastRequestMs: 100 }, settings);

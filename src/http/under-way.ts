@@ -10,13 +10,14 @@ import type { HttpLimits } from './http-limits.js';
 type ShutdownSettings = Pick<Settings, 'SHUTDOWN_DELAY_MS' | 'SHUTDOWN_GRACE_MS'>;
 
 /**
- * Counts the responses under way: of each connection, of all, and their bytes (docs/bounds.md#callers). So it is also the graceful
- * stop (docs/deploy.md#start-signals-and-stop): not ready at once, still serving for SHUTDOWN_DELAY_MS; then no new connections,
- * requests that are on their way or in flight answered, all connections closed; after SHUTDOWN_GRACE_MS in any case.
+ * Counts the responses under way, per connection and in total, and their bytes (docs/bounds.md#callers). Therefore it
+ * also runs the graceful stop (docs/deploy.md#start-signals-and-stop). Readiness ends at once, and serving continues
+ * for SHUTDOWN_DELAY_MS. Then it takes no new connections, answers the requests that are arriving or in flight, and
+ * closes all connections, after SHUTDOWN_GRACE_MS at the latest.
  */
 export class UnderWay implements BeforeApplicationShutdown {
   readonly #ofSocket = new WeakMap<Socket, number>();
-  /** The sockets below TLS. */
+  /** The raw sockets of TLS connections. */
   readonly #accepted = new Set<Socket>();
   readonly #idle = Promise.withResolvers<void>();
   #server: Server | null = null;
@@ -29,12 +30,15 @@ export class UnderWay implements BeforeApplicationShutdown {
     private readonly settings: ShutdownSettings,
   ) {}
 
-  /** True after a signal to stop: no longer ready, though it may still serve. Responses ask their callers to close the connection. */
+  /**
+   * True after a stop signal: no longer ready, though it may still serve. Responses ask their callers to close the
+   * connection.
+   */
   get isStopping(): boolean {
     return this.#isStopping;
   }
 
-  /** Responses of a connection that are not sent in full. */
+  /** Responses of a connection that are not fully sent. */
   of(socket: Socket): number {
     return this.#ofSocket.get(socket) ?? 0;
   }
@@ -54,7 +58,7 @@ export class UnderWay implements BeforeApplicationShutdown {
     return true;
   }
 
-  /** Ends what `begin` and `addBytes` began. */
+  /** Reverses `begin` and `addBytes`. */
   end(socket: Socket, bytes: number): void {
     this.#ofSocket.set(socket, this.of(socket) - 1);
     this.#bytes -= bytes;
@@ -62,7 +66,10 @@ export class UnderWay implements BeforeApplicationShutdown {
     if (this.#isStopping && this.#count === 0) this.#idle.resolve();
   }
 
-  /** Sets the server to stop. Of a TLS server, `closeAllConnections` leaves those open whose handshake is under way. */
+  /**
+   * Sets the server to stop. On a TLS server, `closeAllConnections` leaves connections open whose handshake is under
+   * way.
+   */
   watch(server: Server): void {
     this.#server = server;
     if (!(server instanceof TlsServer)) return;
@@ -81,11 +88,11 @@ export class UnderWay implements BeforeApplicationShutdown {
   }
 
   /**
-   * Takes no new connections. For `lastRequestMs` still answers what arrives on the open ones, whose callers may be sending in this
-   * moment, and then until no response is under way. After `graceMs` closes all connections.
+   * Takes no new connections. For `lastRequestMs`, still answers requests on open ones, whose callers may be sending
+   * right now; then waits until no response is under way. Closes all connections after `graceMs`.
    */
   async #drain(server: Server, graceMs: number): Promise<void> {
-    // close() of an HTTP server also cuts off the responses that are complete but not sent in full
+    // close() of an HTTP server also cuts off responses that are complete but not fully sent
     const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
     const lastRequestMs = Math.min(this.limits.lastRequestMs, graceMs);
     await within(closed, lastRequestMs);

@@ -25,7 +25,7 @@ const EMPTY = {
   ...Object.fromEntries(LISTS.map((name) => [name, []])),
 };
 
-// src/list/account.spec.ts tests the result for each field
+// src/list/account.spec.ts tests the result of each field
 describe('an account of the bank', () => {
   it('with only an id has null and [] for the rest', () => {
     expect(read({})).toEqual(EMPTY);

@@ -9,7 +9,7 @@ type Read<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infe
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A value that cannot be read. It gathers its path on the way out, and never contains the value. */
+/** Thrown for a value that cannot be read. It collects the path on its way up, and never contains the value. */
 class FieldInvalid extends Error {
   path = '';
 
@@ -28,7 +28,7 @@ const MAX_CURRENCY = 10;
 const MAX_ENTRIES = 100;
 const MAX_DIGITS = 400;
 
-/** Numbers that have a name are strings of their digits already. Null, missing and "" become null. */
+/** Named numbers are already strings of their digits. Null, missing and "" become null. */
 const textUpTo =
   (max: number): Field<string | null> =>
   (value) => {
@@ -90,7 +90,7 @@ export const BALANCE_FIELDS = {
   lastTransactionTimestamp: text,
 };
 
-/** Every field of the bank's account that we know (docs/bank.md#fields-of-an-account); any other is drift. */
+/** Every known field of the bank's account (docs/bank.md#fields-of-an-account); any other is drift. */
 export const ACCOUNT_FIELDS = {
   accountId: requiredId,
   accountDescription: text,
@@ -112,15 +112,15 @@ export const ACCOUNT_FIELDS = {
   overdraftRateCalcMethod: text,
 } satisfies Fields;
 
-/** An account as the bank sends it; amounts and rates are texts of their digits. */
+/** An account as the bank sends it; amounts and rates are strings of digits. */
 export type BankAccount = Read<typeof ACCOUNT_FIELDS>;
 export type BankBalance = Read<typeof BALANCE_FIELDS>;
 
 const account = objectOf(ACCOUNT_FIELDS);
 
 /**
- * Reads one account. A field that cannot be read makes it invalid; a missing, new or unknown one does not.
- * @param path of the account in the document, for the message
+ * Reads one account. A field that cannot be read makes it invalid; a missing or unknown one does not. @param path path
+ * of the account in the document, for the message
  * @throws GatewayError bank-response-invalid, naming the field and never a value
  */
 export function readBankAccount(row: Row, path: string): BankAccount {
@@ -151,11 +151,11 @@ const PLAIN = /^-?\d+(?:\.\d+)?$/;
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * The decimal without exponent: 1.5e3 → 1500, 25E-4 → 0.0025; null for a text that is not a decimal, or has more than
- * 400 digits (docs/bank.md#amounts).
+ * The decimal without exponent: 1.5e3 → 1500, 25E-4 → 0.0025; null if the text is not a decimal or has more than 400
+ * digits (docs/bank.md#amounts).
  */
 export function writeOut(text: string): string | null {
-  // nearly all are
+  // most are already
   if (text.length <= MAX_DIGITS && PLAIN.test(text)) return text;
   const match = DECIMAL.exec(text);
   if (!match) return null;

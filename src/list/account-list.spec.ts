@@ -16,7 +16,7 @@ const folded = (filters: Filters): Filters =>
     Object.entries(filters).map(([name, wanted]) => [name, wanted && FILTERS[name as FilterName].fold(wanted)]),
   );
 
-// the model: one plain pass over all accounts, written from docs/api.md independently of the code
+// the model: one simple pass over all accounts, written from docs/api.md independently of the code
 const LETTERS = { Ø: 'O', Ł: 'L', Æ: 'AE' };
 const fold = (text: string) =>
   Object.entries(LETTERS).reduce(

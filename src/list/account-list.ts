@@ -6,10 +6,13 @@ import { sortAccounts, type Sort } from './sort.js';
 
 /** The bounds of one list (docs/bounds.md#the-bank). */
 const MAX_ACCOUNTS = 200_000;
-/** Of accounts and balances together. */
+/** Limit for accounts and balances together. */
 const MAX_CURRENCIES = 500;
 
-/** Accounts between two pauses. A pause costs as much as most comparisons, but long texts take a hundred times as long. */
+/**
+ * Accounts processed between two pauses. A pause costs as much as most comparisons, but long texts take a hundred times
+ * as long.
+ */
 const ACCOUNTS_A_STEP = 10;
 
 /** Filters and sort order. */
@@ -18,21 +21,24 @@ export interface Selection {
   readonly sort: Sort;
 }
 
-/** The accounts of one refresh as plain objects: all are added, then queries are answered. It has no code for threads, HTTP or clocks. */
+/**
+ * The accounts of one refresh as plain objects. First all accounts are added, then it answers queries. It knows nothing
+ * of threads, HTTP or clocks.
+ */
 export class AccountList {
   readonly #byId = new Map<string, Account>();
   readonly #currencies = new Set<string>();
-  /** The sort orders that were asked for, each sorted once. */
+  /** Sort orders that callers requested, each sorted once. */
   readonly #orders = new Map<Sort, readonly Account[]>();
   readonly #searchTexts: SearchTexts;
 
-  /** @param maxKeptLength folded characters that are kept for searches */
+  /** @param maxKeptLength number of folded characters to keep for searches */
   constructor(maxKeptLength = MAX_KEPT_LENGTH) {
     this.#searchTexts = new SearchTexts(maxKeptLength);
   }
 
   /**
-   * Adds an account, in place of an earlier one with the same id. Returns true if there was none.
+   * Adds an account, replacing an earlier one with the same id. Returns true if there was none.
    * @throws GatewayError bank-response-invalid
    */
   add(account: Account): boolean {

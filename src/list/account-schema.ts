@@ -1,13 +1,15 @@
 import { z } from 'zod';
 
 const text = (example: string) => z.string().nullable().meta({ example });
-/** `format: decimal` marks a text that is a number with any number of digits. */
+/** `format: decimal` marks a string that contains a number of any length. */
 const decimal = (example: string, description = 'a decimal with the digits that the bank sent') =>
   z.string().nullable().meta({ format: 'decimal', example, description });
 /** The bank writes dates in several forms. */
 const date = (example: string) => z.string().nullable().meta({ example, description: "the bank's text, unchanged" });
 
-/** A balance of an account. Amounts are decimals with the bank's digits; dates are the bank's text, unchanged. */
+/**
+ * A balance of an account. Amounts are decimals with the bank's digits. Dates are the bank's own strings, unchanged.
+ */
 export const balanceSchema = z
   .object({
     type: text('CurrentBalance'),
@@ -41,7 +43,7 @@ const ownerSchema = z
   .meta({ id: 'AccountOwner' });
 
 /**
- * Schema of an account as internal web apps get it (docs/api.md#account): the source of the type and of the OpenAPI document.
+ * Schema of an account for internal web apps (docs/api.md#account): the source of the type and of the OpenAPI document.
  * Every field is always present; arrays and objects are never null.
  */
 export const accountSchema = z

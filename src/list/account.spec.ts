@@ -6,7 +6,7 @@ import { toAccount } from './account.js';
 const account = (row: object = {}) => toAccount(readBankAccount({ accountId: 'a-1', ...row }, ''));
 const balance = (each: object) => account({ balances: [each] }).balances[0];
 
-/** The values in lists and objects. */
+/** Values inside lists and objects. */
 const leavesOf = (value: unknown): unknown[] =>
   typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : [value];
 

@@ -7,7 +7,7 @@ import { addDecimals } from './decimal.js';
 export type Account = z.infer<typeof accountSchema>;
 export type Balance = z.infer<typeof balanceSchema>;
 
-/** Converts the bank's account to one of the API. @param texts shared with the accounts before it in the list */
+/** Converts the bank's account to an API account. @param texts strings shared with earlier accounts in the list */
 export function toAccount(bank: BankAccount, texts = new SharedTexts()): Account {
   const iban = ibanOf(bank);
   const share = (text: string | null) => texts.share(text);
@@ -62,14 +62,17 @@ function isIban(identifier: string): boolean {
   return isValidIBAN(identifier.replaceAll(' ', '').toUpperCase());
 }
 
-/** More different texts are not shared: then they are not what many accounts have in common. */
+/** Limit of different texts to share. With more, accounts evidently do not have them in common. */
 const MAX_TEXTS = 50_000;
 
-/** Texts that many accounts have in common, such as their owner's name, each kept once: a quarter of the memory of a long list. */
+/**
+ * Texts that many accounts share, such as their owner's name. Keeping each once saves a quarter of a long list's
+ * memory.
+ */
 export class SharedTexts {
   readonly #texts = new Map<string, string>();
 
-  /** The same text, in the copy that is kept. */
+  /** The kept copy of the text. */
   share<T extends string | null>(text: T): T | string {
     if (text === null) return text;
     const kept = this.#texts.get(text);

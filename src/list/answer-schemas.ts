@@ -50,14 +50,14 @@ const totalSchema = z
   })
   .meta({ id: 'Total' });
 
-/** The document that answers each query (queries.ts): the source of the types and of the OpenAPI document. */
+/** The response document of each query (queries.ts): the source of the types and of the OpenAPI document. */
 export const ANSWER_SCHEMAS = {
   accounts: answer('AccountList', { accounts: z.array(accountSchema), page: pageSchema }),
   account: answer('AccountAnswer', { account: accountSchema }),
   totals: answer('BalancesAnswer', { totals: z.array(totalSchema) }),
 };
 
-/** The property `snapshot` of a document: which refresh its data are from. */
+/** The property `snapshot` of a document: the refresh that its data come from. */
 export type SnapshotFacts = z.infer<typeof snapshotSchema>;
 
 /** The sums of one currency (docs/api.md#balances). */
@@ -65,7 +65,7 @@ export type Total = z.infer<typeof totalSchema>;
 
 type Schemas = typeof ANSWER_SCHEMAS;
 export type QueryKind = keyof Schemas;
-/** The properties of a document but for `snapshot`. */
+/** The properties of a document except `snapshot`. */
 export type Properties<K extends QueryKind> = Omit<z.infer<Schemas[K]>, 'snapshot'>;
 
 function answer<T extends z.ZodRawShape>(id: string, properties: T) {

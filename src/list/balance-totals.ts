@@ -6,7 +6,10 @@ import { toSortableInstant } from './sortable-instant.js';
 
 const AMOUNT_FIELDS = ['beginOfDay', 'intraDay', 'current'] as const;
 
-/** The CurrentBalance entries of the accounts, summed by their own currency and ordered by it, null last. Each account is a step. */
+/**
+ * Sums the CurrentBalance entries of the accounts by their own currency, in order of currency, null last. Each account
+ * is a step.
+ */
 export function* toTotals(accounts: Iterable<Account>): Generator<undefined, Total[]> {
   const totals = new Map<string | null, RunningTotal>();
   for (const account of accounts) {
@@ -28,17 +31,17 @@ class RunningTotal {
   #accounts = 0;
   #lastAccount: Account | null = null;
   #missing = 0;
-  /** The first one found, if instants are equal. */
+  /** The first one found if instants are equal. */
   #earliest: { readonly text: string; readonly instant: string } | null = null;
   #latest: { readonly text: string; readonly instant: string } | null = null;
-  /** Null once an entry lacks the amount. */
+  /** Null as soon as an entry lacks the amount. */
   readonly #sums: Record<(typeof AMOUNT_FIELDS)[number], ExactSum | null> = {
     beginOfDay: new ExactSum(),
     intraDay: new ExactSum(),
     current: new ExactSum(),
   };
 
-  /** Adds an entry of an account; all of one account are added one after the other. */
+  /** Adds an entry of an account. All entries of one account are added in a row. */
   add(entry: Balance, account: Account): void {
     if (account !== this.#lastAccount) this.#accounts += 1;
     this.#lastAccount = account;
@@ -66,7 +69,7 @@ class RunningTotal {
   }
 
   #addDate(text: string): void {
-    // most accounts have the same one
+    // most accounts have the same currency
     if (text === this.#earliest?.text || text === this.#latest?.text) return;
     const instant = toSortableInstant(text);
     if (instant === null) return;

@@ -131,15 +131,15 @@ describe('a page that would grow in memory', () => {
   });
 });
 
-/** The runtime sometimes loses the source text where a key is repeated in an object. Such texts are not compared. */
+/** The runtime sometimes loses the source text if a key is repeated in an object. Such texts are not compared. */
 class NoSource extends Error {}
 
 type Reviver = (this: unknown, key: string, value: unknown) => unknown;
 
-/** True for a number whose name no field can have: it may be quoted or not. */
+/** True for a number whose name cannot be a field: it may or may not be quoted. */
 const isForeign = (key: string, value: unknown) => !/^\w+$/.test(key) && !Number.isNaN(Number(value ?? undefined));
 
-/** The expected result, from the runtime itself: each number with a name as its source text. */
+/** The expected result, from the runtime itself: each named number as its source text. */
 function sources(json: string): unknown {
   const revive = function (this: unknown, key: string, value: unknown, { source }: { source?: string }) {
     if (Array.isArray(this)) return value;
@@ -161,7 +161,7 @@ function quotedOrForeign(json: string): unknown {
   return JSON.parse(quoteNumbers(json), revive as Reviver);
 }
 
-/** The value, or that it was rejected. */
+/** The value, or a note that it was rejected. */
 function outcome(parse: (json: string) => unknown, json: string): unknown {
   try {
     return { value: parse(json) };
@@ -182,7 +182,7 @@ const string = fc.oneof(
   fc.constantFrom('"amount"', '":5,"', '",a"', '":5}"', '"a"'),
 );
 
-/** JSON texts with everything that the grammar allows. */
+/** JSON texts with everything in the grammar. */
 const { json } = fc.letrec<{ json: string; item: string; member: string }>((tie) => ({
   item: fc.tuple(space, tie('json'), space).map((parts) => parts.join('')),
   member: fc.tuple(space, string, space, fc.constant(':'), tie('item')).map((parts) => parts.join('')),
@@ -225,7 +225,8 @@ describe('numbers with a name', () => {
         const damaged = (text.slice(0, at) + insert + text.slice(drop ? at + 1 : at)).toWellFormed();
         for (const each of [text, damaged]) {
           const expected = outcome(sources, each);
-          // a name with an escaped letter, which no bank writes, is not compared: its number stays one, which no field accepts
+          // a name with an escaped letter, which no bank writes, is not compared: its number stays a number, which no
+          // field accepts
           if (expected !== 'NoSource' && !/\\u00[3-7]/.test(each))
             expect(outcome(quotedOrForeign, each)).toEqual(expected);
         }

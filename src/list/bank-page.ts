@@ -2,22 +2,20 @@ import { GatewayError } from '../errors/gateway-error.js';
 import { readBankAccount, type BankAccount } from './account-fields.js';
 import type { ListFields } from './list-fields.js';
 
-/** The facts of one page that paging needs. */
+/** Properties of one page for paging. */
 export interface PageFacts {
   readonly accounts: number;
-  /** Accounts among them that no earlier page had. */
+  /** Number of its accounts that were on no earlier page. */
   readonly added: number;
-  /** The number of all records by the bank's count; null without one. */
+  /** Total number of records by the bank's count; null without one. */
   readonly rowCount: number | null;
-  /** The page size that the bank reports to have used; null if it reports none. */
+  /** Page size reported by the bank; null if it reports none. */
   readonly echoedSize: number | null;
 }
 
 /**
- * Reads a page of the list.
- * @param fields gets the fields of each account
- * @param take gets each account, in order, and returns true if none before had its id; if the page is rejected, what it got is
- *   void
+ * Reads a page of the list. @param fields receives the fields of each account @param take receives each account, in
+ * order, and returns true if none before had its id; if the page is rejected, discard what it received
  * @throws GatewayError bank-response-invalid, naming the path in the document and never a value; what `take` throws
  */
 export function readPage(
@@ -40,9 +38,10 @@ type Row = Readonly<Record<string, unknown>>;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The rows of a page (docs/bank.md#envelope-and-paging): the array is `result`, else the only property that is an array of
- * objects, else the document itself. `result: null` is no rows on a later page, and invalid on the first. The rows are not
- * checked yet; their numbers are strings of their digits. `path` is the path of the array, "" for a bare one.
+ * Returns the rows of a page (docs/bank.md#envelope-and-paging): the array `result`, else the only property that is an
+ * array of objects, else the document itself. `result: null` is no rows on a later page, and invalid on the first. The
+ * rows are not checked yet; their numbers are strings of their digits. `path` is the path of the array, "" for a bare
+ * one.
  * @throws GatewayError as `readPage`
  */
 export function readRows(body: Uint8Array, pageNumber: number) {
@@ -71,7 +70,10 @@ function parse(body: Uint8Array): unknown {
   }
 }
 
-/** A number after its name. In JSON, a quote, a word and another quote are a whole string, never a part of one. */
+/**
+ * Matches a number after its name. In JSON, a quote, a word and another quote are always a whole string, never part of
+ * one.
+ */
 const NAMED_NUMBER = /("\w+"\s*:\s*)(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?=\s*[,}])/g;
 
 /**
@@ -79,16 +81,19 @@ const NAMED_NUMBER = /("\w+"\s*:\s*)(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?
  */
 export const quoteNumbers = (json: string): string => json.replace(NAMED_NUMBER, '$1"$2"');
 
-/** Pages of this many bytes may have any number of values. */
+/** Pages of up to this many bytes may contain any number of values. */
 const MAX_UNCOUNTED_BYTES = 1_048_576;
-/** A value with its name is longer than this in any account; `[[],[],…]` would take a hundred times its length in memory. */
+/**
+ * In any account, a value with its name is longer than this. A text like `[[],[],…]` would take a hundred times its
+ * length in memory.
+ */
 const MIN_BYTES_PER_VALUE = 8;
 
 function hasTooManyValues(body: Uint8Array): boolean {
   if (body.length <= MAX_UNCOUNTED_BYTES) return false;
   let values = 0;
   for (const byte of body) {
-    // a comma, [ or {: another value
+    // a comma, [ or {: another value follows
     if (byte === 0x2c || byte === 0x5b || byte === 0x7b) values += 1;
   }
   return values > body.length / MIN_BYTES_PER_VALUE;
@@ -104,7 +109,10 @@ function findList(json: Row): { name: string; list: unknown } {
   return { name: found[0], list: found[1] };
 }
 
-/** A property name of the bank's document, for use in a message. Anything but a plain word could be data, such as an IBAN. */
+/**
+ * A property name from the bank's document, for use in a message. Anything but a plain word could be data, such as an
+ * IBAN.
+ */
 const toShown = (name: string) => (/^[A-Za-z_]{1,40}$/.test(name) ? name : '*');
 
 function toRows(list: readonly unknown[], path: string): Row[] {

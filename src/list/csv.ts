@@ -1,6 +1,6 @@
 import type { Account, Balance } from './account.js';
 
-/** Separators of a CSV, which differ between countries. */
+/** CSV separators, which differ between countries. */
 export interface CsvDialect {
   readonly separator: 'comma' | 'semicolon' | 'tab';
   /** The decimal separator of amounts. */
@@ -41,8 +41,8 @@ const BALANCE_COLUMNS: Readonly<Record<string, (balance: Balance, toAmount: ToAm
 export const CSV_COLUMNS = [...Object.keys(ACCOUNT_COLUMNS), ...Object.keys(BALANCE_COLUMNS), 'asOf'];
 
 /**
- * CSV with its header line, row by row: one for each balance of each account, one for an account without. The cells of an account
- * are escaped once, however many rows have them (docs/api.md#csv-and-ndjson).
+ * Writes CSV with a header line: one row for each balance of each account, and one for an account without balances.
+ * Escapes the cells of an account once, however many rows repeat them (docs/api.md#csv-and-ndjson).
  */
 export function* toCsv(accounts: Iterable<Account>, asOf: string, dialect: CsvDialect): Generator<string> {
   const separator = SEPARATORS[dialect.separator];
@@ -63,8 +63,8 @@ export function* toCsv(accounts: Iterable<Account>, asOf: string, dialect: CsvDi
 }
 
 /**
- * Matches texts that a spreadsheet may read as a formula (OWASP, CSV injection): full-width forms count in some
- * languages, and white space, control and format characters before it hide none.
+ * Matches texts that a spreadsheet may read as a formula (OWASP, CSV injection). Full-width forms count in some
+ * languages, and leading white space, control and format characters are skipped.
  */
 const FORMULA = /^(?:[\t\r]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u;
 /** Quotes text that contains any possible separator, because programs guess which one is used. */

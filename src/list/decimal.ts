@@ -23,7 +23,10 @@ export class ExactSum {
   }
 }
 
-/** A text that sorts exactly as the decimal does, at any length. Equal decimals (1.10 and 1.1, -0 and 0) have equal texts. */
+/**
+ * A string that sorts exactly as the decimal does, at any length. Equal decimals (1.10 and 1.1, -0 and 0) have equal
+ * strings.
+ */
 export function toSortableDecimal(text: string): string {
   const [whole = '', fraction = ''] = text.replace('-', '').split('.');
   const digits = whole.replace(/^0+/, '');

@@ -4,12 +4,12 @@ import type { SnapshotFacts } from './answer-schemas.js';
 import { findProperties, toRows, type Export, type Query } from './queries.js';
 import type { Sliced } from './slices.js';
 
-/** Maximum length of a document that is built as a whole, in characters. */
+/** Maximum length of a document built as a whole, in characters. */
 const MAX_LENGTH = 4 * 1024 * 1024;
 
 /** The answer to a query, as the bytes that are sent. */
 export interface Answer {
-  /** Digest of the data, of `stale` and of `complete`: equal for equal data, whichever refresh and instance they came from. */
+  /** Digest of the data, `stale` and `complete`: equal for equal data, whichever refresh or instance they came from. */
   readonly digest: string;
   /** UTF-8. Null for a document of more than 4 million characters, which is read in pieces instead. */
   readonly body: Uint8Array<ArrayBuffer> | null;
@@ -37,7 +37,10 @@ export function* answer(list: AccountList, query: Query, facts: SnapshotFacts): 
   return { digest, body };
 }
 
-/** A document in parts: of any length, for a query that `answer` has a null body for, or an export. A step without text is undefined. */
+/**
+ * A document in parts, of any length: for a query whose `answer` has a null body, or for an export. A step without text
+ * is undefined.
+ */
 export function* toParts(
   list: AccountList,
   asked: Query | Export,
@@ -49,7 +52,7 @@ export function* toParts(
   yield toEnd(facts);
 }
 
-/** A JSON object without its end: each property, and each entry of a list, is a part. */
+/** A JSON object without its closing brace: each property, and each entry of a list, is a part. */
 function* toJson(properties: object): Generator<string, void> {
   let before = '{';
   for (const [name, value] of Object.entries(properties)) {
@@ -60,7 +63,7 @@ function* toJson(properties: object): Generator<string, void> {
   }
 }
 
-/** A JSON array, each entry a part. */
+/** A JSON array; each entry is a part. */
 export function* toJsonList(entries: readonly unknown[]): Generator<string, void> {
   yield '[';
   for (const [index, entry] of entries.entries()) yield `${index === 0 ? '' : ','}${JSON.stringify(entry)}`;

@@ -1,7 +1,7 @@
 import { hasManyDigits } from '../errors/many-digits.js';
 import { ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS, type Fields } from './account-fields.js';
 
-/** A difference from the account that we know; contains a value only for a word of an open list. */
+/** A difference from the known account; contains a value only for a word of an open list. */
 export interface Drift {
   /** The path within the account, for example `balances[].availableAmount`. */
   readonly path: string;
@@ -11,7 +11,7 @@ export interface Drift {
   readonly missing?: true;
 }
 
-/** What the accounts of a list have, compared with the fields that we know. */
+/** Fields of a list's accounts, compared with the known fields. */
 export interface FoundFields {
   /** Unknown keys and words, each once, at most 200. */
   readonly drift: readonly Drift[];
@@ -19,12 +19,12 @@ export interface FoundFields {
   readonly known: readonly string[];
 }
 
-/** Maximum number of findings in one list. */
+/** Maximum number of findings per list. */
 const MAX_DRIFT = 200;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A known field; for an open list its known words, for a list of objects the fields of these. */
+/** A known field. An open list has its known words; a list of objects has the objects' fields. */
 interface KnownField {
   readonly path: string;
   readonly words: readonly unknown[] | undefined;
@@ -33,7 +33,7 @@ interface KnownField {
 
 type Level = ReadonlyMap<string, KnownField>;
 
-/** Empty ones are no unknown words. */
+/** Empty values are not unknown words. */
 const WORDS: Readonly<Record<string, readonly unknown[]>> = {
   status: ['Active', 'Closed', '', null],
   protectionType: ['None', 'ClientMoney', 'SafeGuarded', '', null],
@@ -55,7 +55,7 @@ export class ListFields {
   readonly #drift = new Map<string, Drift>();
   readonly #known = new Set<string>();
 
-  /** Adds an account of the bank. */
+  /** Adds one of the bank's accounts. */
   add(account: Row): void {
     this.#check(account, ACCOUNT, '');
   }
@@ -92,7 +92,7 @@ export const keyOf = ({ path, value = '', missing }: Drift): string => `${path} 
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,39}$/;
 const WORD = /^[A-Za-z]{1,40}$/;
 
-/** The key if it is safe to show, else `*`: it may be data, an IBAN for example. */
+/** The key if it is safe to show, else `*`: it may be data, such as an IBAN. */
 const toShownKey = (key: string): string => (PLAIN_KEY.test(key) && !hasManyDigits(key) ? key : '*');
 
 const toShownWord = (value: unknown): Pick<Drift, 'value'> =>

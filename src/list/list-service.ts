@@ -9,7 +9,7 @@ import type { Export, Query } from './queries.js';
 import { MAX_KEPT_LENGTH } from './search-texts.js';
 import { inSlices, type Sliced } from './slices.js';
 
-/** Heap that stays free for queries, bytes: for folded texts, and for an order of 200 000 accounts. */
+/** Heap, bytes, that stays free for queries: for folded texts, and for sorting 200 000 accounts. */
 const ROOM = 64 * 1024 * 1024;
 
 /** Approximate length of one piece of a long document, in characters. */
@@ -17,15 +17,16 @@ const PIECE_LENGTH = 65_536;
 
 const utf8 = new TextEncoder();
 
-/** A finished list: the number of its accounts, and the fields found in the bank's. */
+/** A finished list: the number of its accounts, and the bank's fields found in it. */
 export interface WholeList {
   readonly accounts: number;
   readonly fields: FoundFields;
 }
 
 /**
- * The work of a list thread: it builds one list, from the bank's pages or from a stored copy, and then answers queries about it.
- * In a thread, a message of the serving thread calls each method (list-thread.ts); the doctor calls them directly.
+ * The work of a list thread: builds one list, from the bank's pages or from a stored copy, and then answers queries
+ * about it. In a thread, messages from the serving thread call its methods (list-thread.ts); the doctor calls them
+ * directly.
  */
 export class ListService {
   #list = createList();
@@ -50,7 +51,7 @@ export class ListService {
     return { accounts: this.#list.size, fields: this.#fields.found() };
   }
 
-  /** Takes the accounts of `toJson`, of this or another instance. Returns their number. */
+  /** Takes the accounts from `toJson` of this or another instance. Returns their number. */
   restore(json: Uint8Array): number {
     const accounts = JSON.parse(new TextDecoder().decode(json)) as Account[];
     for (const account of accounts) this.#list.add(account);
@@ -62,7 +63,10 @@ export class ListService {
     return inSlices(answer(this.#list, query, facts), signal);
   }
 
-  /** The next piece of a long document, which the first call begins; null at its end. @throws the reason of `signal` */
+  /**
+   * Returns the next piece of a long document, null at its end. The first call begins the document.
+   * @throws the reason of `signal`
+   */
   async nextPiece(
     document: number,
     asked: Query | Export,
@@ -101,14 +105,14 @@ export class ListService {
   }
 }
 
-/** In a small heap, fewer folded texts are kept: they must fit into its room with two bytes for each character. */
+/** A small heap keeps fewer folded texts: they must fit with two bytes for each character. */
 const createList = (): AccountList =>
   new AccountList(Math.min(MAX_KEPT_LENGTH, getHeapStatistics().heap_size_limit / 32));
 
-/** Ends the thread, as one that needs too much memory, if its list leaves no room for queries. */
+/** Ends the thread for lack of memory if its list leaves no room for queries. */
 function ensureRoom(): void {
   const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
-  // no metric separates garbage from accounts: only an allocation shows that the memory is there
+  // no metric separates garbage from accounts: only an allocation shows that the memory is available
   if (used > limit / 2) Array.from({ length: Math.min(ROOM, limit / 6) / 8 });
 }
 

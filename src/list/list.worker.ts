@@ -8,14 +8,14 @@ export type ListMethod = {
   [K in keyof ListService]: ListService[K] extends (...args: never) => unknown ? K : never;
 }[keyof ListService];
 
-/** A call of a method of the list service, from the serving thread. */
+/** A method call on the list service, from the serving thread. */
 export interface ListCall {
   readonly id: number;
   readonly method: ListMethod;
   readonly args: readonly unknown[];
 }
 
-/** Ends the work on a call, which then gets no reply. */
+/** Cancels a call, which then gets no reply. */
 export interface CancelCall {
   readonly cancel: number;
 }

@@ -7,15 +7,15 @@ type Match = (account: Account) => boolean;
 interface Filter {
   /** For readers of the OpenAPI document. */
   readonly description: string;
-  /** Characters of a wanted value. */
+  /** Maximum length of a wanted value, in characters. */
   readonly maxLength: number;
-  /** Brings wanted values that mean the same together: they share one response. */
+  /** Normalizes wanted values, so that equivalent ones share one response. */
   readonly fold: (wanted: string) => string;
   /** Creates the check for a folded value. */
   readonly create: (wanted: string, texts: SearchTexts) => Match;
 }
 
-/** Looks for the wanted value among some of an account, without letter case; null matches nothing. */
+/** Looks for the wanted value among an account's values, ignoring case; null matches nothing. */
 const oneOf = (
   description: string,
   maxLength: number,
@@ -27,7 +27,7 @@ const oneOf = (
   create: (wanted) => (account) => valuesOf(account).some((value) => value !== null && foldCase(value) === wanted),
 });
 
-/** The filters: the parameters of the API and their checks follow from this table. */
+/** The filters. The API's parameters and their checks follow from this table. */
 export const FILTERS = {
   status: oneOf('accounts with this status, in any letter case', 50, ({ status }) => [status]),
   currency: oneOf('accounts in this currency, in any letter case', 10, ({ currency }) => [currency]),
@@ -58,7 +58,7 @@ export const FILTERS = {
 
 export type FilterName = keyof typeof FILTERS;
 
-/** Filters for accounts, folded; all given ones must match, and none is empty. */
+/** Folded filters for accounts; all given ones must match, and none is empty. */
 export type Filters = { readonly [K in FilterName]?: string | undefined };
 
 /** Creates the check for filters; null if there are none. */

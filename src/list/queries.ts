@@ -9,7 +9,7 @@ import { toTotals } from './balance-totals.js';
 /** Finds the properties of a document; null for an account that is not in the list. */
 type Find<K extends QueryKind> = (list: AccountList, query: never) => Sliced<Properties<K> | null>;
 
-/** The queries that are answered with a JSON document. Add one here, and its document in answer-schemas.ts. */
+/** The queries with a JSON document as their response. Add one here, and its document in answer-schemas.ts. */
 const QUERIES = {
   *accounts(list: AccountList, { selection, number, size }: Page) {
     const matching = yield* list.select(selection);
@@ -38,10 +38,10 @@ interface Page {
   readonly size: number;
 }
 
-/** A query, as the serving thread sends it. */
+/** A query, as sent by the serving thread. */
 export type Query = { [K in QueryKind]: { readonly kind: K } & Parameters<(typeof QUERIES)[K]>[1] }[QueryKind];
 
-/** The properties of the document but for `snapshot`; null for an account that is not in the list. */
+/** The properties of the document except `snapshot`; null for an account that is not in the list. */
 export function findProperties(list: AccountList, query: Query): Sliced<object | null> {
   const find = QUERIES[query.kind] as Find<QueryKind>;
   return find(list, query as never);
@@ -52,7 +52,7 @@ export type Export =
   | { readonly kind: 'csv'; readonly selection: Selection; readonly dialect: CsvDialect }
   | { readonly kind: 'ndjson'; readonly selection: Selection };
 
-/** The text of a file, row by row. @param asOf when the bank was asked */
+/** The text of a file, row by row. @param asOf time of the request to the bank */
 export function* toRows(list: AccountList, asked: Export, asOf: string): Generator<string | undefined, void> {
   const matching = yield* list.select(asked.selection);
   if (asked.kind === 'csv') yield* toCsv(matching, asOf, asked.dialect);

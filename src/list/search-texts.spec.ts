@@ -35,7 +35,7 @@ describe('foldText', () => {
   });
 
   it('takes about the same time for accents in any order', () => {
-    // normalization puts them in its own order, in quadratic time
+    // normalization sorts them into its own order, in quadratic time
     const ordered = `a${'\u0301'.repeat(3999)}`;
     const mixed = `a${'\u0301'.repeat(2000)}${'\u0316'.repeat(1999)}`;
     for (const text of [ordered, mixed]) expect(foldText(text)).toBe('A');
@@ -51,7 +51,7 @@ describe('foldCase', () => {
   });
 });
 
-/** The shortest of several times, ms: a busy machine makes single ones longer. */
+/** The shortest of several times, ms: a busy machine makes single runs slower. */
 function took(text: string): number {
   const times = Array.from({ length: 30 }, () => {
     const began = performance.now();

@@ -1,6 +1,8 @@
 import type { Account } from './account.js';
 
-/** Folded characters that are kept, of all accounts together. Further accounts are folded again for each search. */
+/**
+ * Maximum number of folded characters to keep, over all accounts. Further accounts are folded again for each search.
+ */
 export const MAX_KEPT_LENGTH = 20_000_000;
 
 /** The texts of an account, folded for searching. */
@@ -11,7 +13,7 @@ export interface SearchText {
   readonly numbers: string;
 }
 
-/** The search texts of a list. Each account is folded when somebody first searches it. */
+/** The search texts of a list. Each account is folded when it is first searched. */
 export class SearchTexts {
   readonly #kept = new Map<Account, SearchText>();
   #keptLength = 0;
@@ -33,16 +35,16 @@ export class SearchTexts {
 
 const ASCII = /^\p{ASCII}*$/u;
 
-/** Letters that Unicode does not decompose, in upper case: with a stroke, or of two letters. */
+/** Upper-case letters that Unicode does not decompose: with a stroke, or ligatures of two letters. */
 const UNDECOMPOSED: Readonly<Record<string, string>> = { Ø: 'O', Ł: 'L', Đ: 'D', Ħ: 'H', Ŧ: 'T', Æ: 'AE', Œ: 'OE' };
 
-/** Folds a whole value for comparison: removes letter case only. */
+/** Folds a whole value for comparison: removes only letter case. */
 export const foldCase = (text: string): string => text.toLowerCase();
 
 /** Folds a text for searching: removes letter case, accents and strokes. */
 export function foldText(text: string): string {
   if (ASCII.test(text)) return text.toUpperCase();
-  // upper case writes ß as SS and brings all forms of a letter together, but only after lower case has made ẞ a ß
+  // upper case writes ß as SS and unifies all forms of a letter, but only after lower case has made ẞ a ß
   const upper = text.toLowerCase().toUpperCase();
   // removes separate accents first, because normalize takes quadratic time to order many of them
   const plain = withoutMarks(withoutMarks(upper).normalize('NFD'));
@@ -54,11 +56,11 @@ export function foldNumber(text: string): string {
   return foldText(withoutSpaces(text));
 }
 
-/** Characters (UTF-16 units) of each text that are searched. */
+/** Number of characters (UTF-16 units) of each text to search. */
 const SEARCHED_LENGTH = 500;
 /** Delimiter between and around texts; no search value contains it. */
 const BETWEEN = '\n';
-/** End of a text that goes on: no whole value. No search value contains it. */
+/** End marker of a truncated text, which is not a whole value. No search value contains it. */
 const CUT = '\0';
 
 /** Text that `q` searches: name, description and owner, folded. */

@@ -1,25 +1,25 @@
-// linear time for any text: the bank's have up to 4000 characters
+// linear time for any text: the bank's can have up to 4000 characters
 const INSTANT =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](?=\d)(\d*[1-9])?0*)?)?(?:[Zz]|([+-])(\d\d):?(\d\d)?)?)?$/;
 
-/** Added to seconds since 1970, so that all from year 0 to 9999 have 12 digits. */
+/** Added to seconds since 1970, so that all instants from year 0 to 9999 have 12 digits. */
 const OFFSET_SECONDS = 300_000_000_000;
 
 /**
- * The instant that a text names (ISO 8601 as docs/bank.md#dates has it: date alone, any fraction, any offset) as a text that
- * sorts by time, the fraction included; null for any other text. A text without an offset counts as UTC.
+ * Converts an instant (ISO 8601 as in docs/bank.md#dates: date alone, any fraction, any offset) to a string that sorts
+ * by time, including the fraction; null for any other text. A text without an offset counts as UTC.
  */
 export function toSortableInstant(text: string): string | null {
   const match = INSTANT.exec(text);
   if (!match) return null;
   const part = (index: number) => Number(match[index] ?? 0);
   const [year, month, day, hour, minute, second] = [part(1), part(2), part(3), part(4), part(5), part(6)];
-  // Date.UTC maps years below 100 to the last century
+  // Date.UTC maps years below 100 to the 20th century
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
   if (hour > 24 || minute > 59 || second > 60 || part(9) > 23 || part(10) > 59) return null;
-  // 24:00 is the end of a day, and nothing comes after it (ISO 8601)
+  // 24:00 is the end of a day, with nothing after it (ISO 8601)
   if (hour === 24 && (minute > 0 || second > 0 || match[7] !== undefined)) return null;
   const offset = (match[8] === '-' ? -1 : 1) * (part(9) * 3600 + part(10) * 60);
   const seconds = date.getTime() / 1000 + hour * 3600 + minute * 60 + second - offset;
