@@ -71,18 +71,20 @@ const parameters = {
   ...filters,
   sort: oneOf(SORTS)
     .default('name')
-    .describe('sort order; "-" makes it descending. Nulls come last in both directions, ties are in order of id'),
+    .describe(
+      '`-` in front for descending; numbers in names count as numbers; nulls last in both directions, ties by id',
+    ),
   pageNumber: wholeNumber(1, Number.MAX_SAFE_INTEGER)
     .default(1)
-    .describe('page of the list, from 1; past the end is empty')
+    .describe('page of the list; one past the end is empty, with status 200')
     .meta(documented({ minimum: 1, example: 1 })),
   pageSize: wholeNumber(1, 1000)
     .default(50)
     .describe('accounts on a page')
     .meta(documented({ minimum: 1, maximum: 1000, example: 50 })),
-  separator: oneOf(['comma', 'semicolon', 'tab']).default('comma').describe('the column separator in CSV'),
-  decimal: oneOf(['point', 'comma']).default('point').describe('the decimal separator in CSV'),
-  format: oneOf(FORMATS).optional().describe('overrides Accept; csv and ndjson return every match, not one page'),
+  separator: oneOf(['comma', 'semicolon', 'tab']).default('comma').describe('column separator of a CSV'),
+  decimal: oneOf(['point', 'comma']).default('point').describe('decimal separator of a CSV'),
+  format: oneOf(FORMATS).optional().describe('overrides `Accept`; csv and ndjson return every match, not one page'),
 };
 
 /**

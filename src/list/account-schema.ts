@@ -1,11 +1,15 @@
 import { z } from 'zod';
 
-const text = (example: string) => z.string().nullable().meta({ example });
+const text = (example: string, description?: string) =>
+  z
+    .string()
+    .nullable()
+    .meta({ example, ...(description !== undefined && { description }) });
 /** `format: decimal` marks a string that contains a number of any length. */
 const decimal = (example: string, description = 'a decimal with the digits that the bank sent') =>
   z.string().nullable().meta({ format: 'decimal', example, description });
 /** The bank writes dates in several forms. */
-const date = (example: string) => z.string().nullable().meta({ example, description: "the bank's text, unchanged" });
+const date = (example: string, name: string) => text(example, `the bank's ${name}, unchanged; formats differ`);
 
 /**
  * A balance of an account. Amounts are decimals with the bank's digits. Dates are the bank's own strings, unchanged.
@@ -21,8 +25,8 @@ export const balanceSchema = z
       'beginOfDay + intraDay, added exactly; null if either is missing; blocked is not subtracted',
     ),
     blocked: decimal('0'),
-    financialDate: date('2026-11-20T00:00:00+00:00'),
-    lastTransactionAt: date('2026-11-19T14:09:51.067Z'),
+    financialDate: date('2026-11-20T00:00:00+00:00', '`financialDate`'),
+    lastTransactionAt: date('2026-11-19T14:09:51.067Z', '`lastTransactionTimestamp`'),
   })
   .meta({ id: 'Balance' });
 
@@ -40,7 +44,7 @@ const ownerSchema = z
     name: text('Nordlys Handel A/S'),
     number: text('000012578'),
   })
-  .meta({ id: 'AccountOwner' });
+  .meta({ id: 'AccountOwner', description: "the bank's `ownedByCompany…`" });
 
 /**
  * Schema of an account for internal web apps (docs/api.md#account): the source of the type and of the OpenAPI document.
@@ -48,23 +52,27 @@ const ownerSchema = z
  */
 export const accountSchema = z
   .object({
-    id: z.string().meta({ example: 'eba213f9-7469-8d7a-b5f9-4135ef61100f' }),
-    name: z
-      .string()
-      .meta({ example: 'Client funds 54' })
-      .describe('the friendly name, else the description, else the IBAN, else the id'),
-    description: text('Client funds account EUR'),
-    status: text('Active'),
-    currency: text('EUR'),
-    protection: text('SafeGuarded'),
-    iban: text('LU060408592157516019'),
-    ibans: z.array(z.string()).meta({ example: ['LU060408592157516019'] }),
-    identifiers: z.array(identifierSchema),
+    id: z.string().meta({ example: 'eba213f9-7469-8d7a-b5f9-4135ef61100f', description: "the bank's `accountId`" }),
+    name: z.string().meta({
+      example: 'Client funds 54',
+      description: "the bank's `friendlyName`, else `accountDescription`, else the IBAN, else the id",
+    }),
+    description: text('Client funds account EUR', "the bank's `accountDescription`"),
+    status: text('Active', "the bank's `status`; an open list, so expect unknown values"),
+    currency: text('EUR', "the bank's `currency`"),
+    protection: text('SafeGuarded', "the bank's `protectionType`; an open list"),
+    iban: text('LU060408592157516019', 'the first of `ibans`, else the first identifier that is a valid IBAN'),
+    ibans: z.array(z.string()).meta({ example: ['LU060408592157516019'], description: "the bank's `ibans`" }),
+    identifiers: z.array(identifierSchema).meta({ description: "the bank's `accountIdentifiers`" }),
     owner: ownerSchema,
-    openedAt: date('2017-06-03T00:00:00+00:00'),
-    closedAt: date('2026-06-30T00:00:00+00:00'),
-    balances: z.array(balanceSchema),
-    interest: z.object({ netRate: decimal('1.25'), calcMethod: text('ACT/360') }).meta({ id: 'Interest' }),
-    overdraft: z.object({ rate: decimal('9.5'), calcMethod: text('ACT/360') }).meta({ id: 'Overdraft' }),
+    openedAt: date('2017-06-03T00:00:00+00:00', '`openingDate`'),
+    closedAt: date('2026-06-30T00:00:00+00:00', '`closingDate`'),
+    balances: z.array(balanceSchema).meta({ description: "the bank's `balances`" }),
+    interest: z
+      .object({ netRate: decimal('1.25'), calcMethod: text('ACT/360') })
+      .meta({ id: 'Interest', description: "the bank's `netInterestRate` and `interestCalcMethod`" }),
+    overdraft: z
+      .object({ rate: decimal('9.5'), calcMethod: text('ACT/360') })
+      .meta({ id: 'Overdraft', description: "the bank's `overdraftRate` and `overdraftRateCalcMethod`" }),
   })
   .meta({ id: 'Account' });

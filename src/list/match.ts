@@ -32,7 +32,7 @@ export const FILTERS = {
   status: oneOf('accounts with this status, in any letter case', 50, ({ status }) => [status]),
   currency: oneOf('accounts in this currency, in any letter case', 10, ({ currency }) => [currency]),
   iban: {
-    description: 'the account with this IBAN or identifier; spaces and letter case are ignored',
+    description: 'accounts with this IBAN or identifier; spaces and letter case are ignored',
     maxLength: 100,
     fold: foldNumber,
     create: (wanted, texts) => {
@@ -43,7 +43,7 @@ export const FILTERS = {
   ownerId: oneOf('accounts of the owner with this id, in any letter case', 200, ({ owner }) => [owner.id]),
   q: {
     description:
-      'part of name, description, IBAN, identifier or owner, of each the first 500 characters; letter case, accents and strokes are ignored, and spaces in IBANs and identifiers',
+      'part of name, description, IBAN, identifier or owner (the first 500 characters of each); letter case, accents and strokes (ø, ł) are ignored, and spaces in IBANs and identifiers',
     maxLength: 100,
     fold: foldText,
     create: (wanted, texts) => {

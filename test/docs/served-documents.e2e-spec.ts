@@ -11,17 +11,11 @@ import { coded, documentPaths, itemsOf, readDocument, under } from '../support/d
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { start } from '../support/sandbox.js';
 
-interface Parameter {
-  readonly name: string;
-  readonly in: string;
-  readonly schema: { enum?: string[]; minimum?: number; maximum?: number; default?: unknown };
-}
-
 const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
 const api = readDocument('docs/api.md');
 
 let gateway: Gateway;
-let paths: Record<string, { get: { parameters?: Parameter[] } }>;
+let paths: object;
 beforeAll(async () => {
   const bank = await start();
   gateway = await startGateway(bank, {}, new Clock(), bank.control);
@@ -41,36 +35,6 @@ describe('the routes in docs/api.md', () => {
     for (const path of routes) {
       const { status } = await gateway.head(path.replace('{accountId}', id).replace('{code}', 'bank-timeout'));
       expect({ path, served: status === 200 || status === 302 }).toEqual({ path, served: true });
-    }
-  });
-});
-
-describe('the parameters in docs/api.md', () => {
-  const rows = new Map(itemsOf(under(api, 'Query')).map(({ names, rest }) => [names.join(), rest.replace(/^: /, '')]));
-  const known = (path: string) =>
-    new Map((paths[path]?.get.parameters ?? []).filter((each) => each.in === 'query').map((each) => [each.name, each]));
-  const list = () => known('/api/v1/accounts');
-
-  it('are those of the list, one row each', () => {
-    const documented = [...rows.keys()];
-    expect(documented.toSorted()).toEqual([...list().keys()].toSorted());
-  });
-
-  it('are called filters where /api/v1/balances takes them', () => {
-    const path = '/api/v1/balances';
-    const filters = [...rows].filter(([, value]) => value.startsWith('filter')).map(([name]) => name);
-    expect(filters.toSorted()).toEqual([...known(path).keys()].toSorted());
-  });
-
-  it('have the values, ranges and defaults of the schemas', () => {
-    for (const [name, { schema }] of list()) {
-      const value = rows.get(name) ?? '';
-      const words = coded(value);
-      const ascending = schema.enum?.filter((word) => !word.startsWith('-')) ?? [];
-      expect({ name, values: ascending.filter((word) => !words.includes(word)) }).toEqual({ name, values: [] });
-      if (schema.maximum !== undefined) expect(value).toContain(`${schema.minimum}–${schema.maximum}`);
-      if (schema.default !== undefined)
-        expect(value).toMatch(new RegExp(`default ${String(schema.default)}|\`${String(schema.default)}\` \\(default`));
     }
   });
 });

@@ -8,6 +8,7 @@ import { parse, stringify } from 'yaml';
 import { ALL_CODES, OWNERS, PROBLEMS } from '../../src/errors/problem-table.js';
 import prepare from '../support/build-sources.js';
 import { read, ROOT } from '../support/documents.js';
+import { fieldList, parameterList, type OpenApi } from './api-document.js';
 import { boundsLists } from './bounds-document.js';
 import { settingsDocuments } from './settings-documents.js';
 
@@ -50,10 +51,10 @@ if (process.argv.includes('--check')) {
 }
 
 /** The document with this text between its comments `<!-- name -->` and `<!-- /name -->`. */
-function between(path: string, name: string, text: string): string {
+function between(path: string, name: string, text: string, document = read(path)): string {
   const place = new RegExp(`(?<=<!-- ${name} -->\\n)[\\s\\S]*(?=<!-- /${name} -->)`);
-  if (!place.test(read(path))) throw new Error(`${path} has no place for ${name}`);
-  return read(path).replace(place, () => `\n${text}\n`);
+  if (!place.test(document)) throw new Error(`${path} has no place for ${name}`);
+  return document.replace(place, () => `\n${text}\n`);
 }
 
 async function pretty(path: string, text: string): Promise<string> {
@@ -100,7 +101,7 @@ metadata:
 ${stringify({ spec: rules }, { aliasDuplicateObjects: false, lineWidth: 0, singleQuote: true })}`;
 }
 
-/** The typed client's types, which the pinned generator makes from the OpenAPI document. */
+/** From the OpenAPI document: the lists of docs/api.md, and the typed client's types, which the pinned generator makes. */
 async function fromOpenApi(): Promise<(readonly [string, string])[]> {
   // imported here because they need what prepare() builds
   const { startGateway } = await import('../support/gateway.js');
@@ -117,5 +118,7 @@ async function fromOpenApi(): Promise<(readonly [string, string])[]> {
     (name) => [join(GENERATED, name), readFileSync(join(output, name), 'utf8')] as const,
   );
   rmSync(directory, { recursive: true });
-  return files;
+  const document = JSON.parse(text) as OpenApi;
+  const withParameters = between('docs/api.md', 'parameters', parameterList(document));
+  return [...files, ['docs/api.md', between('docs/api.md', 'account', fieldList(document, 'Account'), withParameters)]];
 }

@@ -24,11 +24,11 @@ export type Balance = {
      */
     blocked: string | null;
     /**
-     * the bank's text, unchanged
+     * the bank's `financialDate`, unchanged; formats differ
      */
     financialDate: string | null;
     /**
-     * the bank's text, unchanged
+     * the bank's `lastTransactionTimestamp`, unchanged; formats differ
      */
     lastTransactionAt: string | null;
 };
@@ -39,12 +39,18 @@ export type AccountIdentifier = {
     country: string | null;
 };
 
+/**
+ * the bank's `ownedByCompany…`
+ */
 export type AccountOwner = {
     id: string | null;
     name: string | null;
     number: string | null;
 };
 
+/**
+ * the bank's `netInterestRate` and `interestCalcMethod`
+ */
 export type Interest = {
     /**
      * a decimal with the digits that the bank sent
@@ -53,6 +59,9 @@ export type Interest = {
     calcMethod: string | null;
 };
 
+/**
+ * the bank's `overdraftRate` and `overdraftRateCalcMethod`
+ */
 export type Overdraft = {
     /**
      * a decimal with the digits that the bank sent
@@ -62,27 +71,54 @@ export type Overdraft = {
 };
 
 export type Account = {
+    /**
+     * the bank's `accountId`
+     */
     id: string;
     /**
-     * the friendly name, else the description, else the IBAN, else the id
+     * the bank's `friendlyName`, else `accountDescription`, else the IBAN, else the id
      */
     name: string;
+    /**
+     * the bank's `accountDescription`
+     */
     description: string | null;
+    /**
+     * the bank's `status`; an open list, so expect unknown values
+     */
     status: string | null;
+    /**
+     * the bank's `currency`
+     */
     currency: string | null;
+    /**
+     * the bank's `protectionType`; an open list
+     */
     protection: string | null;
+    /**
+     * the first of `ibans`, else the first identifier that is a valid IBAN
+     */
     iban: string | null;
+    /**
+     * the bank's `ibans`
+     */
     ibans: Array<string>;
+    /**
+     * the bank's `accountIdentifiers`
+     */
     identifiers: Array<AccountIdentifier>;
     owner: AccountOwner;
     /**
-     * the bank's text, unchanged
+     * the bank's `openingDate`, unchanged; formats differ
      */
     openedAt: string | null;
     /**
-     * the bank's text, unchanged
+     * the bank's `closingDate`, unchanged; formats differ
      */
     closedAt: string | null;
+    /**
+     * the bank's `balances`
+     */
     balances: Array<Balance>;
     interest: Interest;
     overdraft: Overdraft;
@@ -701,7 +737,7 @@ export type ListAccountsData = {
          */
         currency?: string;
         /**
-         * the account with this IBAN or identifier; spaces and letter case are ignored
+         * accounts with this IBAN or identifier; spaces and letter case are ignored
          */
         iban?: string;
         /**
@@ -709,15 +745,15 @@ export type ListAccountsData = {
          */
         ownerId?: string;
         /**
-         * part of name, description, IBAN, identifier or owner, of each the first 500 characters; letter case, accents and strokes are ignored, and spaces in IBANs and identifiers
+         * part of name, description, IBAN, identifier or owner (the first 500 characters of each); letter case, accents and strokes (ø, ł) are ignored, and spaces in IBANs and identifiers
          */
         q?: string;
         /**
-         * sort order; "-" makes it descending. Nulls come last in both directions, ties are in order of id
+         * `-` in front for descending; numbers in names count as numbers; nulls last in both directions, ties by id
          */
         sort?: 'name' | '-name' | 'currency' | '-currency' | 'status' | '-status' | 'openedAt' | '-openedAt' | 'current' | '-current';
         /**
-         * page of the list, from 1; past the end is empty
+         * page of the list; one past the end is empty, with status 200
          */
         pageNumber?: number;
         /**
@@ -725,15 +761,15 @@ export type ListAccountsData = {
          */
         pageSize?: number;
         /**
-         * the column separator in CSV
+         * column separator of a CSV
          */
         separator?: 'comma' | 'semicolon' | 'tab';
         /**
-         * the decimal separator in CSV
+         * decimal separator of a CSV
          */
         decimal?: 'point' | 'comma';
         /**
-         * overrides Accept; csv and ndjson return every match, not one page
+         * overrides `Accept`; csv and ndjson return every match, not one page
          */
         format?: 'json' | 'csv' | 'ndjson';
     };
@@ -877,7 +913,7 @@ export type GetBalancesData = {
          */
         currency?: string;
         /**
-         * the account with this IBAN or identifier; spaces and letter case are ignored
+         * accounts with this IBAN or identifier; spaces and letter case are ignored
          */
         iban?: string;
         /**
@@ -885,7 +921,7 @@ export type GetBalancesData = {
          */
         ownerId?: string;
         /**
-         * part of name, description, IBAN, identifier or owner, of each the first 500 characters; letter case, accents and strokes are ignored, and spaces in IBANs and identifiers
+         * part of name, description, IBAN, identifier or owner (the first 500 characters of each); letter case, accents and strokes (ø, ł) are ignored, and spaces in IBANs and identifiers
          */
         q?: string;
     };
