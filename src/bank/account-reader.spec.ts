@@ -8,7 +8,7 @@ import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { AccountReader } from './account-reader.js';
 import type { BankAccount } from '../list/account-fields.js';
-import { ListFields } from '../list/list-fields.js';
+import { ListDrift } from '../list/list-drift.js';
 import { readPage } from '../list/bank-page.js';
 import type { ListOutcome } from './paging.js';
 
@@ -96,7 +96,7 @@ function begin(
     const outcome = await reader.read('refresh-1', signal, async (number, body) => {
       if (number === 1) list = new Map();
       // no spaces after a page that is meant to be long
-      return readPage(number, body.subarray(0, body.lastIndexOf('}') + 1), new ListFields(), take);
+      return readPage(number, body.subarray(0, body.lastIndexOf('}') + 1), new ListDrift(), take);
     });
     return { ...outcome, list: [...list.values()] };
   };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { keepLines } from '../../test/support/log-lines.js';
-import type { Drift } from '../list/list-fields.js';
+import type { Drift } from '../list/list-drift.js';
 import { BankDrift } from './bank-drift.js';
 
 const WHOLE = ['accountId', 'currency', 'balances', 'balances[].type', 'balances[].currency'];

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Log } from '../telemetry/log.js';
-import { keyOf, type Drift, type FoundFields } from '../list/list-fields.js';
+import { keyOf, type Drift, type FoundFields } from '../list/list-drift.js';
 
 /** Maximum number of entries to show. */
 export const MAX_SHOWN = 50;

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors/gateway-error.js';
 import { readBankAccount, type BankAccount } from './account-fields.js';
-import type { ListFields } from './list-fields.js';
+import type { ListDrift } from './list-drift.js';
 
 /** Properties of one page for paging. */
 export interface PageFacts {
@@ -21,7 +21,7 @@ export interface PageFacts {
 export function readPage(
   number: number,
   body: Uint8Array,
-  fields: ListFields,
+  fields: ListDrift,
   take: (account: BankAccount) => boolean,
 ): PageFacts {
   const { rows, path, rowCount, echoedSize } = readRows(body, number);

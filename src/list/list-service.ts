@@ -4,7 +4,7 @@ import { AccountList } from './account-list.js';
 import { SharedTexts, toAccount, type Account } from './account.js';
 import type { SnapshotFacts } from './answer-schemas.js';
 import { answer, toJsonList, toParts, type Answer } from './documents.js';
-import { ListFields, type FoundFields } from './list-fields.js';
+import { ListDrift, type FoundFields } from './list-drift.js';
 import type { Export, Query } from './queries.js';
 import { MAX_KEPT_LENGTH } from './search-texts.js';
 import { inSlices, type Sliced } from './slices.js';
@@ -30,7 +30,7 @@ export interface WholeList {
  */
 export class ListService {
   #list = createList();
-  #fields = new ListFields();
+  #drift = new ListDrift();
   #texts = new SharedTexts();
   readonly #documents = new Map<number, Iterator<string | undefined>>();
 
@@ -38,9 +38,9 @@ export class ListService {
   takePage(number: number, body: Uint8Array): PageFacts {
     if (number === 1) {
       this.#list = createList();
-      this.#fields = new ListFields();
+      this.#drift = new ListDrift();
     }
-    return readPage(number, body, this.#fields, (account) => this.#list.add(toAccount(account, this.#texts)));
+    return readPage(number, body, this.#drift, (account) => this.#list.add(toAccount(account, this.#texts)));
   }
 
   /** Completes the list. Ends the thread if there is too little memory for queries. */
@@ -48,7 +48,7 @@ export class ListService {
     this.#texts = new SharedTexts();
     this.#list.inOrder('name');
     ensureRoom();
-    return { accounts: this.#list.size, fields: this.#fields.found() };
+    return { accounts: this.#list.size, fields: this.#drift.found() };
   }
 
   /** Takes the accounts from `toJson` of this or another instance. Returns their number. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AuthorizedCall } from '../../auth/authorized-call.js';
 import { AccountReader } from '../../bank/account-reader.js';
 import { MAX_SHOWN } from '../../bank/bank-drift.js';
-import type { Drift } from '../../list/list-fields.js';
+import type { Drift } from '../../list/list-drift.js';
 import { ListService } from '../../list/list-service.js';
 import type { ListOutcome } from '../../bank/paging.js';
 import type { Settings } from '../../config/settings.js';

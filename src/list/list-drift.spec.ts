@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ListFields } from './list-fields.js';
+import { ListDrift } from './list-drift.js';
 
 const KNOWN = {
   accountId: 'a',
@@ -9,7 +9,7 @@ const KNOWN = {
 };
 
 function find(...accounts: object[]) {
-  const fields = new ListFields();
+  const fields = new ListDrift();
   for (const account of accounts) fields.add(account as Record<string, unknown>);
   return fields.found().drift;
 }

@@ -51,7 +51,7 @@ function toLevel(prefix: string, fields: Fields, entries: Readonly<Record<string
 }
 
 /** Gathers the fields of the accounts of a list, of their balances and identifiers. */
-export class ListFields {
+export class ListDrift {
   readonly #drift = new Map<string, Drift>();
   readonly #known = new Set<string>();
 
