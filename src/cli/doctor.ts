@@ -2,7 +2,7 @@ import { accessSync, constants, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path';
 import { Clock } from '../time/clock.js';
 import { examine, toExitCode } from '../operations/doctor/examine.js';
-import { toStepText, toVerdictText } from '../operations/doctor/report-text.js';
+import { toPrintable, toStepText, toVerdictText } from '../operations/doctor/report-text.js';
 import { compareForms } from '../operations/doctor/record/compare-forms.js';
 import { Recorder, type MaskedRecording } from '../operations/doctor/record/recorder.js';
 import { readRecording, RecordingUnusable, type Recording } from '../sandbox/replay/read-recording.js';
@@ -72,7 +72,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
     const exitCode = toExitCode(report);
     // a bank that has always failed like this has not changed
     if (differences === null || (exitCode !== 0 && exitCode < 7)) return exitCode;
-    const found = differences.map((difference) => `  ${difference}\n`).join('');
+    const found = differences.map((difference) => `  ${toPrintable(difference)}\n`).join('');
     print(`\n${differences.length} differences in form from ${options.compare}\n${found}`);
     return differences.length === 0 ? EXIT.stopped : DIFFERENT;
   } finally {

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { warningsOf } from './env-file.js';
+import { parse } from 'dotenv';
+import { warningsOf, withoutBlankLines } from './env-file.js';
 
 it.each([
   ['PORT=1\nHOST=x\n PORT = 2\nexport PORT=3\n', ['PORT']],
@@ -22,4 +23,18 @@ it.each([
 ])('%j is reported to cut off %j, without its value', (text, names) => {
   const ending = 'in .env ends before its #; if # is part of it, put it in single quotes';
   expect(warningsOf(text)).toEqual(names.map((name) => `the value of ${name} ${ending}`));
+});
+
+it.each([
+  ['blank lines', '\n'.repeat(1_000_000)],
+  ['lines of white space', ' \r\n'.repeat(300_000)],
+  ['names', Array.from({ length: 100_000 }, (_, index) => `A${index}=\n`).join('')],
+])('1 MB of %s takes no quadratic time', (_name, text) => {
+  const plain = withoutBlankLines(text);
+  expect(warningsOf(plain)).toEqual([]);
+  expect(Object.keys(parse(plain)).length).toBe(text.startsWith('A') ? 100_000 : 0);
+});
+
+it('a value of several lines keeps them', () => {
+  expect(parse(withoutBlankLines('A="1\r\n2\n\n3"\r\n\r\n\r\nB=4'))).toEqual({ A: '1\n2\n\n3', B: '4' });
 });

@@ -32,6 +32,9 @@ async function serve(change: Parameters<typeof toSandboxSettings>[0], replayFile
   return sandbox;
 }
 
+/** The first line of a recording. */
+const FACTS = '{"recording":1,"at":"","version":"","httpVersion":"1.1","tls":{}}\n';
+
 const toFile = (text: string) => {
   const file = join(temporaryDirectory(), 'recording.ndjson');
   writeFileSync(file, text);
@@ -260,6 +263,15 @@ describe('node dist/main.js doctor --record and --compare', () => {
     expect([code, (JSON.parse(stdout) as { differences: string[] }).differences.length > 0]).toEqual([9, true]);
   });
 
+  it('prints nothing of a recording that a terminal would obey', async () => {
+    const headers = { '\u001b[2J': null, 'content-type': '\u001b]0;title\u0007' };
+    const exchange = { kind: 'page', path: '/', query: {}, status: 200, failure: null, headers, ms: 1, body: '{}' };
+    writeFileSync(join(directory, 'odd.ndjson'), `${FACTS}${JSON.stringify(exchange)}\n`);
+    const { code, stdout } = await run(['--compare', 'odd.ndjson']);
+    expect([code, stdout]).toEqual([9, expect.stringContaining('header ?[2J went')]);
+    expect(stdout).not.toMatch(/[^\P{Cc}\n]/u);
+  });
+
   it.each<[string, string, () => void]>([
     ['in a folder that does not exist', 'nowhere/bank.ndjson', () => undefined],
     ['a FIFO', 'fifo', () => void execFileSync('mkfifo', [join(directory, 'fifo')])],
@@ -276,6 +288,15 @@ describe('node dist/main.js doctor --record and --compare', () => {
     ['missing', () => undefined, /cannot be read \(ENOENT\)/],
     ['no JSON', (file) => writeFileSync(file, 'secret\n'), /line 1 is not JSON/],
     ['another JSON', (file) => writeFileSync(file, '{"secret":1}\n'), /line 1, recording: unexpected form/],
+    [
+      'with a key that is no header',
+      (file) =>
+        writeFileSync(
+          file,
+          `${FACTS}{"kind":"page","path":"/","query":{},"status":200,"failure":null,"headers":{"secret":5},"ms":1,"body":""}\n`,
+        ),
+      /line 2, headers: unexpected form/,
+    ],
     ['endless', (file) => writeFileSync(file, '{}\n'.repeat(3000)), /more than 2100 lines/],
     ['a directory', (file) => mkdirSync(file), /not a regular file/],
     ['a FIFO', (file) => execFileSync('mkfifo', [file]), /not a regular file/],

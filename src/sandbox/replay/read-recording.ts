@@ -67,7 +67,8 @@ export function readRecording(file: string): Recording {
   const check = <T>(schema: z.ZodType<T>, value: unknown, line: number): T => {
     const { data, error } = schema.safeParse(value);
     if (!error) return data;
-    throw refuse(`line ${line}, ${error.issues[0]?.path.join('.') || 'the whole of it'}: unexpected form`);
+    // deeper keys are the file's own words
+    throw refuse(`line ${line}, ${String(error.issues[0]?.path[0] ?? 'the whole of it')}: unexpected form`);
   };
   const facts = check(factsSchema, first, 1);
   return { facts, exchanges: others.map((value, index) => check(exchangeSchema, value, index + 2)) };

@@ -16,6 +16,11 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const STATUS = 'the status';
 
+/** Characters of the path of a place. The bank's have at most 50; deeper values are not compared. */
+const MAX_PATH_LENGTH = 500;
+/** Further places are not compared. */
+const MAX_PLACES = 10_000;
+
 /** The forms found at each place of one kind of exchange: the status, a header, a path of the body. */
 type Forms = Map<string, Set<string>>;
 
@@ -60,7 +65,11 @@ function parentOf(path: string): string | null {
 
 function toForms(exchanges: readonly Exchange[]): Forms {
   const forms: Forms = new Map();
-  const add = (place: string, form: string) => void forms.set(place, (forms.get(place) ?? new Set()).add(form));
+  const add = (place: string, form: string) => {
+    const found = forms.get(place);
+    if (found) found.add(form);
+    else if (forms.size < MAX_PLACES) forms.set(place, new Set([form]));
+  };
   for (const { status, failure, headers, body } of exchanges) {
     add(STATUS, String(status ?? failure));
     for (const [name, value] of Object.entries(headers)) {
@@ -84,6 +93,7 @@ function addBody(text: string, add: (path: string, form: string) => void): void 
     return;
   }
   const visit = (value: unknown, path: string): void => {
+    if (path.length > MAX_PATH_LENGTH) return;
     if (Array.isArray(value)) {
       add(path, 'list');
       for (const each of value as unknown[]) visit(each, `${path}[]`);

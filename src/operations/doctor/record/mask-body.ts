@@ -36,6 +36,8 @@ const codesIn = (body: string) => (hasAccounts(body) ? CODES : TOKEN_TEXTS);
 /** Words that are in the documents stay, wherever else they occur. */
 const KNOWN_WORDS = new Set(['Active', 'Closed', 'None', 'ClientMoney', 'SafeGuarded', 'CurrentBalance']);
 const PLAIN_KEY = /^[a-z_][A-Za-z0-9_]{0,39}$/;
+/** Names that are searched for words of the data. Further ones count as data: a hostile bank sends any number of both. */
+const MAX_SEARCHED_NAMES = 1000;
 /** Shorter words are in too many names by chance. */
 const MIN_WORD_IN_NAME = 5;
 /** Parts of the known keys, such as `account`: they are not data. */
@@ -60,6 +62,7 @@ export class DataWords {
   areIn(name: string): boolean {
     const known = this.#names.get(name);
     if (known !== undefined) return known;
+    if (this.#names.size >= MAX_SEARCHED_NAMES) return true;
     const plain = name.toLowerCase();
     const found = this.has(name) || this.#inNames.some((word) => plain.includes(word));
     this.#names.set(name, found);

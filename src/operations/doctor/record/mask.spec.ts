@@ -101,6 +101,14 @@ describe('maskBody', () => {
     expect(mask(`${'['.repeat(50_000)}"Nordlys"${']'.repeat(50_000)}`)).not.toContain('Nordlys');
   });
 
+  it('masks the names beyond the number that is searched for words of the data', () => {
+    const names = Array.from({ length: 1100 }, (_, index) =>
+      index.toString(2).replaceAll('0', 'a').replaceAll('1', 'b'),
+    );
+    const masked = mask(`{${names.map((name) => `"name_${name}":1`).join(',')}}`);
+    expect(masked.match(/"name_/g)).toHaveLength(1000);
+  });
+
   it.each(['{"type":"Nordlys"}', '"Nordlys"', '\ufeff{"a":"Nordlys"}', ''])(
     'masks what is no document as a text: %j',
     (body) => {

@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Exchange } from './read-recording.js';
+import { Replay } from './replay.js';
+
+const page = (body: string): Exchange => ({
+  kind: 'page',
+  path: '/api/v1/accounts',
+  query: { PageNumber: '1', PageSize: '1000' },
+  status: 200,
+  failure: null,
+  headers: {},
+  ms: 1,
+  body,
+});
+const replay = (body: string) =>
+  new Replay({
+    facts: { recording: 1, at: '', version: '', httpVersion: '1.1', tls: {} },
+    exchanges: [page(body)],
+  });
+
+describe('the accounts of a recorded page', () => {
+  it('end where their JSON does, whatever is in their texts', () => {
+    const accounts = ['{"a":"]}\\\\"}', '{"b":["\\"","{"]}', '{"c":{"d":[]}}'];
+    const served = replay(`{"result": [${accounts.join(', ')}],"rowCount":3}`);
+    expect(served.count).toBe(3);
+    expect(served.page(2, 2, 3)?.body).toBe(`{"result": [${accounts[2]}],"rowCount":3}`);
+  });
+
+  it.each([
+    ['escaped quotes without an end', '\\"'.repeat(2_000_000)],
+    ['escapes', '\\\\'.repeat(2_000_000)],
+    ['a text of 40 MB', 'x'.repeat(40_000_000)],
+  ])('are none, in linear time, with %s', (_name, text) => {
+    expect(replay(`{"result":["${text}`).count).toBe(0);
+  });
+});
