@@ -33,7 +33,7 @@ export interface AppParts {
   readonly redisWaitMs?: number | undefined;
 }
 
-/** Components that `createApp` makes. */
+/** Components created by `createApp`. */
 interface MadeParts {
   readonly activity: Activity;
   readonly http: Http;
@@ -41,8 +41,8 @@ interface MadeParts {
 }
 
 /**
- * The map. A call: http → accounts → cache, and list for the answer. A refresh: cache → sharing → snapshot → bank → auth →
- * egress → the bank, and list for what it sends.
+ * The map of the app. A call: http → accounts → cache, and list for the response. A refresh: cache → sharing → snapshot
+ * → bank → auth → egress → the bank, and list for the data received.
  */
 @Module({})
 export class AppModule {
@@ -69,7 +69,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         { module: class PartsModule {}, global: true, providers: parts, exports: parts },
-        // ConfigService has the checked settings, and nothing else of the environment
+        // ConfigService gets the checked settings, and nothing else from the environment
         ConfigModule.forRoot({
           isGlobal: true,
           ignoreEnvFile: true,
@@ -92,13 +92,13 @@ export class AppModule {
 
   /** Starts the first refresh in the background. */
   readAtStart(): void {
-    // failures are logged there
+    // failures are logged where they happen
     this.snapshots.probe()?.catch(() => undefined);
   }
 
   /**
-   * Reloads certificates and credentials, ends any back-off, and forgets connections and what it learned about the bank.
-   * Resolves when new certificates are in use or were refused.
+   * Reloads certificates and credentials, ends any back-off, and forgets connections and what it learned about the
+   * bank. Resolves once new certificates are in use or refused.
    */
   async reload(): Promise<void> {
     this.snapshots.resetBackOff();

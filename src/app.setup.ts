@@ -8,7 +8,7 @@ import { Activity } from './telemetry/activity.js';
 import { NestLogger } from './telemetry/nest-logger.js';
 
 /**
- * The app as it is served; tests start the same. `listen` (or `init`) starts it, so guards, interceptors and hooks
+ * Creates the app, for production and tests alike. `listen` (or `init`) starts it, so guards, interceptors and hooks
  * may still be added; `close` stops it gracefully.
  * @throws CertificateUnreadable, FileUnusable when there is no usable client certificate to begin with
  */
@@ -21,7 +21,7 @@ export async function createApp(parts: AppParts, limits: HttpLimits = HTTP_LIMIT
     new FastifyAdapter(http.fastify),
     { logger: false, abortOnError: false },
   );
-  // only when it listens: a failed start is reported once, by the command
+  // only during listen: the command reports a failed start, once
   http.fastify.server.once('listening', () => app.useLogger(new NestLogger(log.logger)));
   return app;
 }

@@ -1,23 +1,23 @@
 #!/usr/bin/env node
-// Nothing is imported before the signals are handled and the version is known: an older Node cannot even read the rest.
+// Imports nothing before signals are handled and the version is checked: an older Node cannot even parse the rest.
 const OLDEST_NODE = 24;
 
-/** The exit code of these commands is their answer, so an interrupted one must not end with 0. */
+/** The exit code of these commands is their result, so an interrupted one must not exit with 0. */
 const isCheck = process.argv.some((word) => word === 'doctor' || word === 'probe');
 
-// As process 1 of a container, a signal without a handler is lost. The commands replace these with their own.
+// For process 1 of a container, a signal without a handler is lost. The commands replace these handlers with their own.
 for (const [signal, exitCode] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const) {
   process.on(signal, () => process.exit(isCheck ? exitCode : 0));
 }
-// there is nothing to reload yet; a sandbox alone ends with its terminal
+// there is nothing to reload yet; a sandbox that runs alone ends with its terminal
 if (!process.argv.includes('sandbox')) process.on('SIGHUP', () => undefined);
-// what --disable-sigusr1 does: nobody opens an inspector in the process that holds the keys
+// like --disable-sigusr1: nobody opens an inspector in the process that holds the keys
 process.on('SIGUSR1', () => undefined);
 
-// the reader may be gone or the disk full; the service goes on
+// the reader may be gone or the disk full; the service continues
 process.stderr.on('error', () => undefined);
 
 if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
@@ -32,7 +32,7 @@ if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
   try {
     process.exitCode = await runCommandLine(process);
   } catch (error) {
-    // the message of an unforeseen error may quote data; its place does not
+    // the message of an unexpected error may quote data; its location does not
     const { name, stack = '' } = error instanceof Error ? error : { name: typeof error };
     const places = stack.split('\n').filter((line) => /^\s+at /.test(line));
     process.stderr.write(`accounts-gateway: an internal error (${name}); please report it:\n${places.join('\n')}\n`);

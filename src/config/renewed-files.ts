@@ -19,7 +19,7 @@ interface RenewedFilesOptions<T> {
    * @throws Error if that fails: it is retried after the error's `retryAfterMs`, or a minute.
    */
   take(value: T, signal: AbortSignal): void | Promise<void>;
-  /** Called when the files were reread and their content is already in use. */
+  /** Called when the files were read again and their content is already in use. */
   unchanged?(): void;
   /** Called once for each combination of contents and message. `value` is null if the files could not be read. */
   refused(error: Error, value: T | null): void;

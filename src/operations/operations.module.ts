@@ -16,14 +16,14 @@ import { BankCondition } from './status/bank-condition.js';
 import { GatewayStatus } from './status/gateway-status.js';
 import { Readiness } from './status/readiness.js';
 
-/** What operations ask: the state of the gateway and its judgement, as health and as metrics, and the last hour. */
+/** For operations: the state of the gateway and its assessment, as health and as metrics, and the last hour. */
 @Module({
   imports: [
     CacheModule,
     SharingModule,
     BankModule,
     AuthModule,
-    // a failed check is an answer, not an event: what failed was logged when it did
+    // a failed check is a response, not an event: its cause was logged when it occurred
     TerminusModule.forRoot({ logger: false }),
   ],
   controllers: [HealthController, MetricsController, RecentController],

@@ -5,7 +5,9 @@ import { GuideController } from './guide/guide.controller.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { ProblemsController } from './problems/problems.controller.js';
 
-/** The pages for people, and what they load; the switches of the sandbox only if it is embedded. */
+/**
+ * The pages for people and the files that they load. Includes the sandbox's switches only if the sandbox is embedded.
+ */
 @Module({})
 export class PagesModule {
   static register({ sandbox }: { readonly sandbox: boolean }): DynamicModule {

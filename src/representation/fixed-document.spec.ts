@@ -8,7 +8,10 @@ import { FixedDocument } from './fixed-document.js';
 const TEXT = 'a sentence that repeats itself. '.repeat(100);
 const HTML = { 'content-type': 'text/html; charset=utf-8' };
 
-/** Counts the compressors that this process creates from here to the end of the test; some may be of an earlier file. */
+/**
+ * Counts the compressors that this process creates from here to the end of the test. Some may belong to an earlier
+ * file.
+ */
 function countCompressors(): () => number {
   let count = 0;
   const hook = createHook({ init: (_id, type) => void (count += Number(type === 'ZLIB')) }).enable();

@@ -9,13 +9,13 @@ import { compress, MIN_COMPRESSED_BYTES, toEncoding, type Compression } from './
 const COMPRESSIBLE = /^(?:text\/|application\/json|image\/svg)/;
 
 const compressed = promisify(compress);
-/** Takes one thread of Node's pool; the others are for calls. */
+/** Occupies one thread of Node's pool; the others are for calls. */
 const inTurn = pLimit(1);
 
-/** Headers of a document, its type among them. */
+/** Headers of a document, including its type. */
 type DocumentHeaders = Readonly<Record<string, string>>;
 
-/** A document that never changes while the process runs. It is compressed once, when first asked for. */
+/** A document that never changes while the process runs. It is compressed once, at its first request. */
 export class FixedDocument {
   readonly #body: Buffer;
   readonly #headers: DocumentHeaders;
@@ -58,7 +58,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.tgz': 'application/gzip',
 };
 
-/** The files that pages load or link to, by name, as they are sent. A file of another type is left out. */
+/** The files that pages load or link to, by name, ready to send. Files of other types are left out. */
 export function toDocuments(files: ReadonlyMap<string, Buffer>, cacheControl: string): Map<string, FixedDocument> {
   const documents = new Map<string, FixedDocument>();
   for (const [name, file] of files) {

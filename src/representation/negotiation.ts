@@ -6,28 +6,31 @@ import { GatewayError } from '../errors/gateway-error.js';
 export type Encoding = 'br' | 'gzip' | 'identity';
 export type Compression = Exclude<Encoding, 'identity'>;
 
-/** The first is taken where the caller accepts several equally. */
+/** The first one wins if the caller accepts several equally. */
 const PREFERRED: Encoding[] = ['br', 'gzip', 'identity'];
 
-/** Preferences, which @types/negotiator lacks: it is older than negotiator 1. */
+/** Preferences, which @types/negotiator lacks: it predates negotiator 1. */
 interface EncodingChoice {
   encoding(available: string[], options: { preferred: string[] }): string | undefined;
 }
 
-/** Maximum number of header characters that are read: Negotiator takes quadratic time. */
+/** Maximum number of header characters to read: Negotiator takes quadratic time. */
 const MAX_HEADER_LENGTH = 1000;
-/** Smaller bodies are sent as they are. */
+/** Smaller bodies are sent uncompressed. */
 export const MIN_COMPRESSED_BYTES = 1024;
 /** A function, so that a bundle without compression needs no zlib (client/testing). */
 const toBrotliOptions = () => ({ params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
 
-/** Replaces the rest of a long `Accept`, which is not read: anything, with the least weight. */
+/** Replaces the unread rest of a long `Accept`: any type, with the lowest weight. */
 const REST_OF_ACCEPT = '*/*;q=0.001';
 
-/** Creates a choice of a media type by `Accept`; null when it excludes all that are offered. Parameters make no difference. */
+/**
+ * Creates a function that chooses a media type by `Accept`. It returns null if `Accept` excludes all offered types.
+ * Parameters make no difference.
+ */
 export function createTypeChooser<T extends string>(offered: readonly [T, ...T[]]): (accept?: string) => T | null {
   return (accept) => {
-    // an empty header is a missing one
+    // an empty header counts as a missing one
     if (!accept || accept === '*/*') return offered[0];
     const only = offered.find((each) => each === accept);
     if (only) return only;
@@ -48,7 +51,7 @@ export function createStrictTypeChooser<T extends string>(offered: readonly [T, 
   };
 }
 
-/** @throws GatewayError not-acceptable, where an Accept header excludes JSON */
+/** @throws GatewayError not-acceptable if an Accept header excludes JSON */
 export const assertAcceptsJson: (accept?: string) => void = createStrictTypeChooser(['application/json']);
 
 /** The encoding for an Accept-Encoding header: br before gzip if the caller accepts both equally. */
@@ -65,10 +68,12 @@ export function toEncoding(header: string | string[] | undefined): Encoding {
 const preferredOf = (accepted: readonly unknown[]): Encoding =>
   PREFERRED.find((each) => accepted.includes(each)) ?? 'identity';
 
-/** The entries of a header without weights, which most callers send: reading it so takes a sixth of Negotiator's time. */
+/**
+ * The entries of a header without weights, which is what most callers send. This takes a sixth of Negotiator's time.
+ */
 const splitList = (header: string): string[] => header.split(',').map((entry) => entry.trim().toLowerCase());
 
-/** The first whole entries of a long header. */
+/** The leading complete entries of a long header. */
 const firstEntries = (header: string): string => header.slice(0, header.lastIndexOf(',', MAX_HEADER_LENGTH) + 1);
 
 /** Compresses a whole body. */
@@ -81,7 +86,7 @@ export function compress(
   else gzip(body, done);
 }
 
-/** Compresses a body as it is read. An error ends it as it would without compression. */
+/** Compresses a body as it is read. An error ends it as it would end an uncompressed one. */
 export function compressStream(body: Readable, encoding: Compression): Readable {
   return pipeline(body, encoding === 'br' ? createBrotliCompress(toBrotliOptions()) : createGzip(), () => undefined);
 }

@@ -19,7 +19,7 @@ it('a query string is read once for a schema, and never changes', () => {
   expect([read('?size=5') === read('?size=5'), reads]).toEqual([true, 1]);
   expect(Object.isFrozen(read('?size=5'))).toBe(true);
   expect([read('?size=5&') === read('?size=5'), reads]).toEqual([false, 2]);
-  // one that is long is not kept
+  // a long one is not kept
   for (let round = 0; round < 2; round++) read(`?size=5${'&'.repeat(500)}`);
   expect(reads).toBe(4);
 });
@@ -65,7 +65,7 @@ describe('parameters that are rejected', () => {
 
 it('a query string is parsed up to 100 parameters; consecutive empty ones count as one', () => {
   const query = parseQuery(`${'&'.repeat(5000)}${'a&'.repeat(200)}z=1`);
-  // an empty one at the beginning is no parameter, but is counted
+  // an empty parameter at the beginning is not a parameter, but counts
   expect([Object.keys(query), query['a']?.length]).toEqual([['a'], 99]);
   expect(Object.keys(parseQuery(`${'&'.repeat(5000)}z=1`))).toEqual(['z']);
 });

@@ -7,7 +7,7 @@ import { GatewayError } from '../errors/gateway-error.js';
 /** More than any route defines, so the schema still sees at least one unknown or repeated parameter. */
 const MAX_PARAMETERS = 100;
 const MAX_REMEMBERED = 500;
-/** Longer query strings are read each time. */
+/** Longer query strings are parsed each time. */
 const MAX_REMEMBERED_LENGTH = 500;
 const SHOWN_LENGTH = 60;
 
@@ -20,10 +20,13 @@ export function parseQuery(query: string): ParsedUrlQuery {
   return parse(text, '&', '=', { maxKeys: MAX_PARAMETERS });
 }
 
-/** Valid queries by schema and query string: reading one takes 7 to 20 µs, and most callers repeat theirs. */
+/** Valid queries by schema and query string: parsing one takes 7 to 20 µs, and most callers repeat theirs. */
 const remembered = new WeakMap<z.ZodType, LRUCache<string, object>>();
 
-/** The query of a request, as the schema of its route reads it. @throws GatewayError invalid-request, naming each wrong parameter */
+/**
+ * Parses the query of a request with the schema of its route.
+ * @throws GatewayError invalid-request, naming each wrong parameter
+ */
 export function readQuery<T extends z.ZodType<object>>(request: QueryRequest, schema: T): Readonly<z.output<T>> {
   const known = remembered.get(schema) ?? new LRUCache({ max: MAX_REMEMBERED });
   remembered.set(schema, known);
@@ -49,7 +52,7 @@ export function toPath(url: string): string {
   return query < 0 ? url : url.slice(0, query);
 }
 
-/** Each parameter is named as the caller wrote it. */
+/** Names each parameter as the caller wrote it. */
 function toInvalidRequest(issues: readonly z.core.$ZodIssue[]): GatewayError {
   const errors = issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'

@@ -6,7 +6,7 @@ export type OpenApiSchema = ApiResponseSchemaHost['schema'];
 
 const toReference = (id: string): string => `#/components/schemas/${id}`;
 
-/** A reference to a schema with an id, for the `content` of a response; `namedSchemas` holds what it leads to. */
+/** A reference to a schema with an id, for the `content` of a response. `namedSchemas` contains its target. */
 export function refTo(schema: z.ZodType): { readonly $ref: string } {
   const id = schema.meta()?.id;
   if (id === undefined)
@@ -20,19 +20,19 @@ export function toParameterSchema(schema: z.ZodType): object {
     target: 'draft-2020-12',
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
-      // zod omits the default of a value that it transforms, here from text to number
+      // zod omits the default of a value that it transforms, here from string to number
       if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
     },
   });
 }
 
-/** Every schema with an id. */
+/** Every schema that has an id. */
 export function namedSchemas(): Record<string, OpenApiSchema> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, {
     target: 'draft-2020-12',
     uri: toReference,
     override: ({ jsonSchema }) => {
-      // fields may be added to answers (docs/api.md), so no schema closes its objects
+      // fields may be added to responses (docs/api.md), so no schema forbids additional ones
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       // zod wraps a reference that has its own description; a bare reference is easier to read
       const [only, ...others] = jsonSchema.allOf ?? [];
@@ -40,9 +40,9 @@ export function namedSchemas(): Record<string, OpenApiSchema> {
         for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
         jsonSchema.$ref = only.$ref;
       }
-      // the format says it, and the pattern is longer than all the rest
+      // the format is enough, and the pattern is longer than all the rest
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
-      // what zod sets on every integer says nothing, and generators take it for an example
+      // zod's default bounds of every integer carry no information, and generators take them for examples
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },

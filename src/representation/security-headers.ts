@@ -8,8 +8,8 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Headers of every page for people. The policy allows only the gateway's own files and calls to this origin, and nothing that
- * turns text into markup or script.
+ * Headers of every page for people. The policy allows only the gateway's own files and calls to this origin. It forbids
+ * turning text into markup or script.
  */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',

@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 
-/** The sandbox could not start; the message is one line that names the setting and the remedy. */
+/** Thrown if the sandbox cannot start. The message is one line with the setting and the remedy. */
 export class SandboxNotStarted extends Error {
   override name = 'SandboxNotStarted';
 }
 
 export interface Place {
   readonly host: string;
-  /** 0 for any free one. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** The setting that decides the port, for the error. */
+  /** The setting for the port, for the error. */
   readonly variable: 'SANDBOX_PORT' | 'SANDBOX_AUTH_PORT' | 'SANDBOX_CONTROL_PORT';
 }
 
-/** Listens and returns the port. @throws SandboxNotStarted when the address or port cannot be used */
+/** Listens and returns the port. @throws SandboxNotStarted if the address or port cannot be used */
 export async function listen(server: Server, place: Place): Promise<number> {
   server.listen({ host: place.host, port: place.port });
   try {
@@ -25,7 +25,7 @@ export async function listen(server: Server, place: Place): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** @throws SandboxNotStarted when one of the places is taken */
+/** @throws SandboxNotStarted if one of the addresses is taken */
 export async function checkFree(places: readonly Place[]): Promise<void> {
   for (const place of places.filter(({ port }) => port !== 0)) {
     const probe = createServer();

@@ -2,7 +2,7 @@ import type { Sandbox } from './sandbox.js';
 
 type Shown = Pick<Sandbox, 'url' | 'authUrl' | 'controlUrl' | 'directory' | 'files' | 'isIdentityReplaced'>;
 
-/** Addresses and files of a sandbox, for a terminal. */
+/** Addresses and files of a sandbox, to show on a terminal. */
 export function sandboxAddresses({ url, authUrl, controlUrl, directory, isIdentityReplaced }: Shown): string {
   return [
     `Sandbox bank: a pretend bank, no real money, no real accounts.`,
@@ -16,7 +16,7 @@ export function sandboxAddresses({ url, authUrl, controlUrl, directory, isIdenti
   ].join('\n');
 }
 
-/** Greeting for a terminal: addresses, settings and commands to paste. Secrets only by their path. */
+/** Greeting for a terminal: addresses, settings and commands to paste. Secrets appear only as paths. */
 export function sandboxGreeting(sandbox: Shown): string {
   const { url, authUrl, controlUrl, files } = sandbox;
   const certificate =

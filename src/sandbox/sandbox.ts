@@ -27,7 +27,7 @@ export interface SandboxSettings {
   /** When not set, or the same port: the host and port of the accounts. */
   readonly SANDBOX_AUTH_PORT?: number | undefined;
   readonly SANDBOX_CONTROL_PORT: number;
-  /** Names and addresses that the server certificate covers; `SANDBOX_HOST` is added. */
+  /** Names and addresses for the server certificate; `SANDBOX_HOST` is added. */
   readonly SANDBOX_NAMES: readonly string[];
   readonly SANDBOX_DIRECTORY: string;
   readonly SANDBOX_ACCOUNTS: number;
@@ -44,31 +44,31 @@ export interface Sandbox {
   /** {auth_url}; the same unless it has a separate port. */
   readonly authUrl: string;
   readonly controlUrl: string;
-  /** Its switches, for the process that it runs in. */
+  /** Its switches, for use within the same process. */
   readonly control: SandboxControl;
   /** Absolute path. */
   readonly directory: string;
   readonly files: SandboxFiles;
-  /** True if the files in the directory could not be used, and are new. */
+  /** True if the files in the directory were unusable and are new. */
   readonly isIdentityReplaced: boolean;
   /** The server of the account list. */
   readonly server: Server;
-  /** Requests it got, oldest first; grows while it runs. */
+  /** Requests received, oldest first; grows while it runs. */
   readonly requests: ReadonlyArray<SeenRequest>;
-  /** Ends everything at once, hanging calls too. May be called twice. */
+  /** Ends everything at once, including hanging calls. May be called twice. */
   close(): Promise<void>;
 }
 
 export interface SandboxOptions {
-  /** Renews its identity even if a valid one is there. */
+  /** Renews the identity even if a valid one exists. */
   readonly fresh?: boolean;
-  /** A recording of `doctor --record` to serve instead of made-up accounts. */
+  /** A recording from `doctor --record`, served instead of generated accounts. */
   readonly replayFile?: string | undefined;
-  /** Called when somebody sets all switches back. */
+  /** Called when all switches are reset. */
   readonly onReset?: () => void;
-  /** Used instead of the one in the directory, even if that one is damaged. */
+  /** Used instead of the identity in the directory, even if that one is damaged. */
   readonly identity?: IdentityContent;
-  /** Answers in place of the sandbox. */
+  /** Responds in place of the sandbox. */
   readonly script?: Script;
   /** Replaces single TLS options of the servers. */
   readonly tls?: ServerOptions;
@@ -76,7 +76,7 @@ export interface SandboxOptions {
 
 /**
  * Starts the sandbox bank.
- * @throws SandboxNotStarted when a port is taken, the directory cannot be written or the allowlist is wrong
+ * @throws SandboxNotStarted if a port is taken, the directory is not writable or the allowlist is invalid
  */
 export async function startSandbox(settings: SandboxSettings, options: SandboxOptions = {}): Promise<Sandbox> {
   const { SANDBOX_HOST: host, SANDBOX_SEED: seed, SANDBOX_PORT: port, SANDBOX_AUTH_PORT: authPort = port } = settings;
@@ -105,7 +105,7 @@ export async function startSandbox(settings: SandboxSettings, options: SandboxOp
   };
   const closing = new AbortController();
   const cert = createServerCertificate(identity, names);
-  // for servers beside the bank, such as Valkey in docker-compose.yml
+  // for servers next to the bank, such as Valkey in docker-compose.yml
   if (!options.identity) {
     await usingDirectory(directory, () => writeFile(join(directory, 'server.pem'), cert, { mode: 0o600 }));
   }
@@ -144,7 +144,7 @@ export async function startSandbox(settings: SandboxSettings, options: SandboxOp
   }
 }
 
-/** @throws SandboxNotStarted when the file is no recording */
+/** @throws SandboxNotStarted if the file is not a recording */
 function loadReplay(file: string): Replay {
   try {
     return new Replay(readRecording(file));
@@ -171,14 +171,14 @@ function createSwitches(settings: SandboxSettings, password: string): Switches {
 }
 
 /**
- * Renews the client certificate in the directory. Returns false if the whole identity is new, because the old one could not
- * be used. @throws SandboxNotStarted when the directory cannot be written
+ * Renews the client certificate in the directory. Returns false if the whole identity is new because the old one was
+ * unusable. @throws SandboxNotStarted if the directory is not writable
  */
 export function renewSandboxClient(directory: string, { newCa = false } = {}): Promise<boolean> {
   return usingDirectory(directory, () => renewClientFile(directory, newCa));
 }
 
-/** Reads or writes the identity. @throws SandboxNotStarted when the directory cannot be used */
+/** Reads or writes the identity. @throws SandboxNotStarted if the directory is unusable */
 async function usingDirectory<Result>(directory: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -194,7 +194,7 @@ function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
 
-/** A name that the certificate covers and that leads here: an address if there is one, since localhost may mean ::1. */
+/** A name that the certificate covers and that leads here: preferably an address, because localhost may mean ::1. */
 function toReachable(host: string, names: readonly string[]): string {
   const name = isWildcard(host) ? (names.find((each) => each === '127.0.0.1') ?? names[0] ?? 'localhost') : host;
   return isIP(name) === 6 ? `[${name}]` : name;

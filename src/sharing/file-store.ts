@@ -5,7 +5,9 @@ import type { Clock } from '../time/clock.js';
 import { HEADER_BYTES, Refused, type Group } from './sealing.js';
 import type { CopyState, Store } from './stored-source.js';
 
-/** SNAPSHOT_FILE: the stored copy of one instance, dated by the wall clock of the machine (docs/fleet.md#the-stored-copy). */
+/**
+ * SNAPSHOT_FILE: the stored copy of one instance, dated by the machine's wall clock (docs/fleet.md#the-stored-copy).
+ */
 export class FileStore implements Store {
   readonly kind = 'file';
   readonly writeEveryMs = 10_000;
@@ -31,7 +33,7 @@ export class FileStore implements Store {
     return (await this.#read(bytes))[0];
   }
 
-  /** Writes the file as a whole or not at all, even if the machine crashes. */
+  /** Writes the file atomically, even if the machine crashes. */
   async write(_group: Group, sealed: Buffer): Promise<void> {
     const temporary = `${this.path}.tmp`;
     try {
@@ -51,7 +53,7 @@ export class FileStore implements Store {
     await rm(this.path, { force: true });
   }
 
-  /** The begin of the file, and its size; nothing and 0 without a file. @throws Refused unreadable */
+  /** Reads the beginning and the size of the file; nothing and 0 without a file. @throws Refused unreadable */
   async #read(maxBytes: number): Promise<[Buffer, number]> {
     let file: FileHandle | undefined;
     try {
@@ -59,7 +61,7 @@ export class FileStore implements Store {
       file = await open(this.path, constants.O_RDONLY | constants.O_NONBLOCK);
       const stats = await file.stat();
       if (!stats.isFile()) throw new Error('it is not a regular file');
-      // an empty file is no missing one: it lost its content
+      // an empty file is not a missing one: it has lost its content
       if (stats.size === 0) throw new Error('it is empty');
       const bytes = Buffer.alloc(Math.min(maxBytes, stats.size));
       const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);

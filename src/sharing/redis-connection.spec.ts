@@ -24,7 +24,7 @@ it('a REDIS_CA_FILE that became too large at run time is not read, and the conne
   expect(connection.trouble).toBe('REDIS_URL_FILE or REDIS_CA_FILE cannot be read (FileUnusable)');
 });
 
-/** Begins a reply, and goes on with it as long as the connection lives. */
+/** Begins a reply, and continues it as long as the connection lives. */
 function endless(socket: Socket): void {
   socket.write('$99999999999\r\n');
   const timer = setInterval(() => socket.write('x'), 100);

@@ -9,7 +9,7 @@ import type { Clock, Instant } from '../time/clock.js';
 import { TIMED_OUT, within } from '../time/deadline.js';
 import { toCode, toReason } from './redis-reason.js';
 
-/** Redis is unreachable, too slow, or refuses. */
+/** Thrown if Redis is unreachable, too slow, or refuses. */
 export class RedisFailure extends Error {
   /** @param code a code of redis-reason.ts, of Redis, or of the connection */
   constructor(readonly code: string) {
@@ -21,25 +21,25 @@ export type Command = readonly (string | Buffer)[];
 /** REDIS_URL is read for each connection, because its file may change. */
 export type RedisSettings = Pick<Settings, 'REDIS_CA_FILE' | 'REDIS_KEY_PREFIX'> & { readonly REDIS_URL: SecretSource };
 
-/** Sets how long a key lives, ms, if it has the given value. With 0 it is gone. */
+/** Sets a key's lifetime, ms, if it has the given value. 0 deletes it. */
 export const EXPIRE_IF_EQUAL =
   "return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('PEXPIRE', KEYS[1], ARGV[2])";
 
-/** The longest a request waits for Redis, ms. */
+/** Maximum time that a request waits for Redis, ms. */
 const USUAL_WAIT_MS = 200;
-/** The clock of Redis is trusted within a day of ours. Beyond that, its timestamps are meaningless. */
+/** Maximum difference between the clock of Redis and ours, a day. Beyond it, its timestamps are meaningless. */
 const CLOCK_TRUSTED_WITHIN_MS = 86_400_000;
-/** A connection may take that many times as long. */
+/** A connection may take this many times as long. */
 const CONNECT_WAITS = 5;
 const RETRY_MS = 250;
-/** How often a connection that nothing waits for is asked whether it still answers, ms. */
+/** Interval of checks on an idle connection, ms. */
 const PING_EVERY_MS = 300;
 
 type RedisClient = ReturnType<typeof createRedisClient>;
 
 /**
- * The connection to Redis. After a failure it is closed, and new ones are opened and checked until one works. The first failure of
- * a series is logged as `sharing.unavailable`, its end as `sharing.recovered`.
+ * The connection to Redis. After a failure, it is closed, and new connections are opened and checked until one works.
+ * The first failure of a series is logged as `sharing.unavailable`, its end as `sharing.recovered`.
  */
 export class RedisConnection {
   #client: RedisClient | null = null;
@@ -58,12 +58,12 @@ export class RedisConnection {
     private readonly atConnect: () => Promise<readonly Command[]> = async () => [],
   ) {}
 
-  /** The reason why Redis cannot be used, in words; null if it can. */
+  /** The reason why Redis cannot be used, in words; null if there is none. */
   get trouble(): string | null {
     return this.#trouble;
   }
 
-  /** Connects, and retries until `close`. Resolves after the first attempt, which takes at most 1.4 s. */
+  /** Connects, retrying until `close`. Resolves after the first attempt, which takes at most 1.4 s. */
   async connect(): Promise<void> {
     try {
       const client = await this.#open();
@@ -110,7 +110,10 @@ export class RedisConnection {
     this.#client?.destroy();
   }
 
-  /** The library's own PING has no time limit: a reply without an end would fill the memory of an idle gateway. */
+  /**
+   * Replaces the library's own PING, which has no time limit: an endless reply would fill the memory of an idle
+   * gateway.
+   */
   #askIfIdle(): void {
     if (this.#sending > 0) return;
     this.send([['PING']], CONNECT_WAITS * this.waitMs).catch(() => undefined);
@@ -127,7 +130,7 @@ export class RedisConnection {
       return client;
     } catch (error) {
       client.destroy();
-      // a client that is destroyed while connecting still connects
+      // a client destroyed while connecting still connects
       connecting.then(
         () => client.destroy(),
         () => undefined,
@@ -136,7 +139,7 @@ export class RedisConnection {
     }
   }
 
-  /** Sends each kind of command that sharing uses, on a key that it deletes again. */
+  /** Sends each kind of command that sharing uses, on a key that it then deletes. */
   async #check(client: RedisClient): Promise<void> {
     const key = `${this.settings.REDIS_KEY_PREFIX}probe:${randomUUID()}`;
     const commands: Command[] = [
@@ -178,7 +181,7 @@ export class RedisConnection {
   }
 }
 
-/** The reply to TIME, ms since 1970. @throws RedisFailure for none, and for one that is too far from our clock */
+/** The reply to TIME, ms since 1970. @throws RedisFailure if there is none, or if it is too far from our clock */
 export function readTime(reply: unknown, { wall }: Instant): number {
   const [seconds, micros] = Array.isArray(reply) ? (reply as unknown[]).map(Number) : [];
   const ms = Number(seconds) * 1000 + Number(micros) / 1000;
@@ -187,7 +190,7 @@ export function readTime(reply: unknown, { wall }: Instant): number {
   return ms;
 }
 
-/** True if the reply to HELLO is that of a node of a cluster. */
+/** True if the reply to HELLO is from a cluster node. */
 const isCluster = (hello: unknown): boolean =>
   typeof hello === 'object' && hello !== null && 'mode' in hello && String(hello.mode) === 'cluster';
 
@@ -202,7 +205,7 @@ async function exchange(
   );
   const result = await within(replies, withinMs);
   if (result !== TIMED_OUT) return result;
-  // this process may have been held up, and the replies be here, unread
+  // this process may have been blocked, with the replies waiting to be read
   await setImmediate();
   const late = await within(replies, 0);
   if (late === TIMED_OUT) throw new RedisFailure('timeout');
@@ -213,7 +216,7 @@ function createRedisClient({ REDIS_URL, REDIS_CA_FILE: caFile }: RedisSettings, 
   const url = REDIS_URL.read().trim();
   const limits = {
     connectTimeout,
-    // requests give up much sooner; a process that was held up itself must not lose its connection
+    // requests give up much sooner; a process that was itself blocked must not lose its connection
     socketTimeout: 5000,
     reconnectStrategy: false as const,
   };
@@ -224,7 +227,7 @@ function createRedisClient({ REDIS_URL, REDIS_CA_FILE: caFile }: RedisSettings, 
         ? { ...limits, tls: true, ca: readCertificates(caFile).pem, allowPartialTrustChain: true }
         : limits,
     disableOfflineQueue: true,
-    // an ACL may refuse it
+    // an ACL may forbid it
     disableClientInfo: true,
     maintNotifications: 'disabled',
   });

@@ -5,7 +5,9 @@ import { UNTRUSTED } from '../egress/tls-words.js';
 const CLUSTER = 'Redis Cluster is not supported';
 const CLOSED = 'the connection was closed';
 
-/** Why Redis cannot be used, by the code of its reply, of the connection, or of the check at a new connection. */
+/**
+ * Reasons why Redis cannot be used, by the code of its reply, of the connection, or of the check of a new connection.
+ */
 const REASONS: Readonly<Record<string, string>> = {
   ...TCP_FAILURES,
   timeout: 'it did not answer in time',
@@ -28,7 +30,10 @@ const REASONS: Readonly<Record<string, string>> = {
   FileUnusable: 'REDIS_URL_FILE or REDIS_CA_FILE cannot be read',
 };
 
-/** The reason in words, with its code in brackets. It never has the message of the library, which may contain an address. */
+/**
+ * The reason in words, with its code in brackets. It never contains the library's message, which may include an
+ * address.
+ */
 export function toReason(error: unknown): string {
   const code = toCode(error);
   const others = error instanceof ErrorReply ? 'it rejected a command' : 'the connection failed';
@@ -37,7 +42,7 @@ export function toReason(error: unknown): string {
   return `${REASONS[code] ?? others} (${code})`;
 }
 
-/** The first word of a reply of Redis, else the code of the error, else its class. */
+/** The first word of a Redis reply, else the error's code, else its class. */
 export function toCode(error: unknown): string {
   const { code, message, constructor } = error as NodeJS.ErrnoException;
   if (error instanceof ErrorReply) return /^[A-Z]{2,20}\b/.exec(message)?.[0] ?? 'ERR';

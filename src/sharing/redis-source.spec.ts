@@ -22,11 +22,11 @@ interface Stored {
   readonly loadedMs: number;
   /** Duration of the refresh, ms. */
   readonly durationMs?: number;
-  /** Duration of a look, ms. */
+  /** Duration of a check, ms. */
   readonly lookMs?: number;
 }
 
-/** A source with a Redis whose copy may change between look and load. */
+/** A source with a Redis whose copy may change between check and load. */
 async function scene(
   { lookedAtMs, loadedMs, durationMs = 5, lookMs = 0 }: Stored,
   settings = { SNAPSHOT_READ_TIMEOUT_MS: 60_000 },
@@ -91,7 +91,7 @@ async function scene(
     sent,
     waits,
     damage,
-    /** Another instance takes the lock. From now on each look takes a second. */
+    /** Another instance takes the lock. From now on, each check takes a second. */
     lock: (by = 'another') => ([locked, holder] = [true, by]),
     unlock: () => ([locked, holder] = [false, 'owner']),
     bank,
@@ -123,7 +123,7 @@ describe('a copy', () => {
   it('is loaded within the part of the wait that its check has left', async () => {
     const { read, waits } = await scene({ lookedAtMs: NOW_MS - 9000, loadedMs: NOW_MS - 9000, lookMs: 150 });
     expect((await read()).source).toBe('shared');
-    // and 20 ms for each MB
+    // plus 20 ms per MB
     expect(waits.slice(0, 2).map(Math.floor)).toEqual([60_000, 59_850]);
   });
 

@@ -8,13 +8,16 @@ import type { Group } from './sealing.js';
 import { StoredSource, type StoredSourceParts } from './stored-source.js';
 
 const POLL_EVERY_MS = 50;
-/** The longest wait for another instance's refresh, ms; twice the last one's duration if that is longer. */
+/** Maximum wait for another instance's refresh, ms; twice the last refresh's duration if that is longer. */
 const PATIENCE_MS = 5000;
-/** Waits in vain, one after the other, after which a lock that is never released is ignored. */
+/** Consecutive waits in vain after which a lock that is never released is ignored. */
 const MAX_VAIN_WAITS = 2;
 const CLOSE_WITHIN_MS = 1000;
 
-/** One refresh for all instances, through the copy and the lock in Redis (docs/fleet.md#how-it-works), around another source. */
+/**
+ * One refresh for all instances, through the copy and the lock in Redis (docs/fleet.md#how-it-works). Wraps another
+ * source.
+ */
 export class RedisSource extends StoredSource {
   /** Duration of the last refresh by any instance, ms. */
   #durationMs = 0;
@@ -29,7 +32,7 @@ export class RedisSource extends StoredSource {
   ): Promise<RedisSource> {
     const { clock, logger, group } = parts;
     const { SNAPSHOT_MAX_AGE_MS: maxAgeMs } = parts.settings;
-    // a lock that a lost connection of this instance has left is deleted at each connect
+    // each connect deletes a lock left by a lost connection of this instance
     const atConnect = async (): Promise<Command[]> => [store.toRelease(await group())];
     const connection = new RedisConnection(settings, logger, clock, waitMs, atConnect);
     const store: RedisStore = new RedisStore(connection, settings.REDIS_KEY_PREFIX, maxAgeMs, clock);
@@ -51,7 +54,7 @@ export class RedisSource extends StoredSource {
   }
 
   /**
-   * Takes a stored copy that is accepted, waits until another instance has stored one, or reads from the source.
+   * Takes an acceptable stored copy, waits until another instance has stored one, or reads from the source.
    * @throws what the source throws, or the reason of the signal
    */
   override async read(request: RefreshRequest): Promise<ReadSnapshot> {
@@ -69,14 +72,14 @@ export class RedisSource extends StoredSource {
   }
 
   /**
-   * A copy that is accepted; else the last state, after which the source is read: with the lock, or without it after the longest
-   * wait. @throws RedisFailure; the reason of the signal
+   * Returns an acceptable copy, else the last state. The source is then read: with the lock, or without it after the
+   * maximum wait. @throws RedisFailure; the reason of the signal
    */
   async #find(group: Group, { accepts, signal }: RefreshRequest): Promise<ReadSnapshot | LockedState> {
     const { clock } = this.parts;
     const began = clock.now();
     let state = await this.redis.lockAndInspect(group, this.connection.waitMs);
-    // the wait for the other instance does not count as one for Redis
+    // the wait for the other instance does not count as waiting for Redis
     const { leftMs } = state;
     for (;;) {
       const copy = await this.takeFrom(group, state, began, accepts);
@@ -89,7 +92,10 @@ export class RedisSource extends StoredSource {
     }
   }
 
-  /** False once another instance has been waited for long enough, and while its lock has been waited for in vain. */
+  /**
+   * False once this refresh has waited long enough for another instance, and while too many waits for its lock were in
+   * vain.
+   */
   #mayWait(began: Instant): boolean {
     const { clock, settings, logger } = this.parts;
     if (this.#vainWaits >= MAX_VAIN_WAITS) return false;
@@ -105,7 +111,7 @@ export class RedisSource extends StoredSource {
     return false;
   }
 
-  /** @param state null while Redis cannot be used */
+  /** @param state null while Redis is unavailable */
   async #readFromSource(group: Group, state: LockedState | null, request: RefreshRequest): Promise<ReadSnapshot> {
     if (!state) return this.readAndStore(request, null);
     if (state.locked) this.redis.keepLock(group);
@@ -120,7 +126,10 @@ export class RedisSource extends StoredSource {
   }
 }
 
-/** An instant on the clock of Redis, ISO 8601: that of the last check, continued with the monotonic clock of this machine. */
+/**
+ * An instant on the clock of Redis, ISO 8601: the time of the last check, continued with this machine's monotonic
+ * clock.
+ */
 const toRedisTime = (instant: Instant, { at, nowMs }: LockedState): string =>
   new Date(nowMs + instant.monotonic - at.monotonic).toISOString();
 

@@ -4,21 +4,24 @@ import { EXPIRE_IF_EQUAL, readTime, type Command, type RedisConnection } from '.
 import { HEADER_BYTES, readHeader, type Group } from './sealing.js';
 import type { CopyState, Store } from './stored-source.js';
 
-/** Lifetime of the lock, ms: the delay that a crashed holder causes. The holder renews it three times within it. */
+/** Lifetime of the lock, ms: the delay after a holder has crashed. The holder renews it three times in this period. */
 const LOCK_MS = 3000;
-/** Time beyond the maximum age that a copy stays in Redis, for callers who already wait, ms. */
+/** Time that a copy stays in Redis beyond its maximum age, for callers already waiting, ms. */
 const KEEP_LONGER_MS = 10_000;
 /** Time limit for background work. */
 const BACKGROUND_MS = 1000;
 const MB = 1_048_576;
 const MS_PER_MB = 20;
 
-/** The state of the copy, and whether this instance has the lock now, which it must release. */
+/** The state of the copy, and whether this instance now has the lock and must release it. */
 export interface LockedState extends CopyState {
   readonly locked: boolean;
 }
 
-/** The one value and the one lock of a group in Redis, dated by the clock of Redis. Every method may throw RedisFailure. */
+/**
+ * The single value and the single lock of a group in Redis, dated by the clock of Redis. Every method may throw
+ * RedisFailure.
+ */
 export class RedisStore implements Store {
   readonly kind = 'redis';
   readonly writeEveryMs = 0;
@@ -45,8 +48,8 @@ export class RedisStore implements Store {
   }
 
   /**
-   * Takes the lock if it is free, then looks for a copy: in this order the copy of the lock's last holder is found, since
-   * that stored it before it released the lock. A lock that a lost connection of this instance has set is its own.
+   * Takes the lock if it is free, then looks for a copy. This order finds the copy of the lock's last holder, who
+   * stored it before releasing the lock. A lock set by a lost connection of this instance counts as its own.
    */
   async lockAndInspect(group: Group, withinMs: number): Promise<LockedState> {
     const at = this.clock.now();
@@ -66,11 +69,11 @@ export class RedisStore implements Store {
     return this.connection.send([command], withinMs, ([sealed]) => toBytes(sealed));
   }
 
-  /** Stores a copy, unless a newer one is there. */
+  /** Stores a copy, unless a newer one is stored. */
   async write(group: Group, sealed: Buffer, asOfMs: number): Promise<void> {
     const state = await this.inspect(group, BACKGROUND_MS);
     const storedMs = toAsOfMs(state, group);
-    // one from the future is none
+    // a copy from the future does not count
     if (storedMs !== null && storedMs > asOfMs && storedMs <= state.nowMs) return;
     const command = ['SET', this.#value(group), sealed, 'PX', String(this.maxAgeMs + KEEP_LONGER_MS)];
     await this.connection.send([command], BACKGROUND_MS + toTransferMs(sealed.length));
@@ -88,7 +91,7 @@ export class RedisStore implements Store {
     this.#renewal = setInterval(renew, LOCK_MS / 3).unref();
   }
 
-  /** Releases the lock, if it is still that of this instance. */
+  /** Releases the lock if it still belongs to this instance. */
   async releaseLock(group: Group): Promise<void> {
     clearInterval(this.#renewal);
     await this.connection.send([this.toRelease(group)], BACKGROUND_MS);
@@ -131,7 +134,7 @@ const toBytes = (reply: unknown): Buffer => (Buffer.isBuffer(reply) ? reply : Bu
 
 const toTransferMs = (bytes: number): number => (bytes / MB) * MS_PER_MB;
 
-/** Date of the copy, not authenticated; null for none of this group. */
+/** Date of the copy, not authenticated; null if there is no copy of this group. */
 function toAsOfMs({ header }: CopyState, group: Group): number | null {
   try {
     return readHeader(header, group).asOfMs;

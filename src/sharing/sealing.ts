@@ -8,7 +8,10 @@ import { accountSchema } from '../list/account-schema.js';
 const FACTS_BYTES = 61;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-/** The form of an account, part of the key: a copy of another form belongs to another group. Descriptions do not count. */
+/**
+ * The form of an account, which is part of the key: a copy with another form belongs to another group. Descriptions do
+ * not count.
+ */
 const ACCOUNT_FORM = JSON.stringify(z.toJSONSchema(accountSchema), (key, value: unknown) => {
   const isWords = key === 'example' || (key === 'description' && typeof value === 'string');
   return isWords ? undefined : value;
@@ -21,7 +24,10 @@ export const HEADER_BYTES = FACTS_BYTES + IV_BYTES;
 /** Bytes that sealing adds to a snapshot. */
 export const OVERHEAD_BYTES = HEADER_BYTES + TAG_BYTES;
 
-/** Instances with the same bank addresses, user, key and form of an account. No others can open a copy that one of them sealed. */
+/**
+ * Instances with the same bank addresses, user, key and form of an account. Only they can open a copy that one of them
+ * sealed.
+ */
 export interface Group {
   /** Id of the key: 16 hex digits, part of the names in Redis. Reveals nothing about the key. */
   readonly keyId: string;
@@ -54,24 +60,24 @@ export async function toGroup(
   };
 }
 
-/** Facts of a header in the clear; trusted only once the whole has been opened. */
+/** Facts from an unencrypted header; trusted only after the whole copy has been opened. */
 export interface SealedFacts {
-  /** When the bank was asked, ms since 1970: by the clock of Redis, or in a file by that of the machine. */
+  /** Time of the request to the bank, ms since 1970, by the clock of Redis; in a file, by the machine's clock. */
   readonly asOfMs: number;
   /** Duration of the refresh, ms. */
   readonly durationMs: number;
-  /** True if the bank's own count agreed; null without a count. */
+  /** True if the bank's own count matched; null without a count. */
   readonly complete: boolean | null;
 }
 
-/** A list of accounts before it is sealed, or after it was opened. */
+/** A list of accounts before sealing or after opening. */
 export interface Opened {
   /** The accounts as JSON in UTF-8. */
   readonly json: Uint8Array<ArrayBuffer>;
   readonly facts: SealedFacts;
 }
 
-/** The bytes were not sealed by this group. `reason` is one word for the log. */
+/** Thrown if the bytes were not sealed by this group. `reason` is one word for the log. */
 export class Refused extends Error {
   constructor(
     readonly reason: 'damaged' | 'foreign' | 'too-large' | 'too-old' | 'unreadable',
@@ -81,7 +87,7 @@ export class Refused extends Error {
   }
 }
 
-/** Encrypts a list with AES-256-GCM, in a thread of the pool. A random IV is safe for 2^32 lists of one key. */
+/** Encrypts a list with AES-256-GCM, in Node's thread pool. A random IV is safe for 2^32 lists per key. */
 export async function seal({ json, facts }: Opened, group: Group): Promise<Buffer> {
   const header = Buffer.alloc(HEADER_BYTES);
   MAGIC.copy(header);
@@ -105,7 +111,7 @@ export function readHeader(sealed: Buffer, group: Group): SealedFacts {
   return { asOfMs: sealed.readDoubleBE(12), durationMs: sealed.readDoubleBE(20), complete };
 }
 
-/** Decrypts a list, in a thread of the pool. @throws Refused */
+/** Decrypts a list, in Node's thread pool. @throws Refused */
 export async function open(sealed: Buffer, group: Group): Promise<Opened> {
   const facts = readHeader(sealed, group);
   try {

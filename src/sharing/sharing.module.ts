@@ -9,10 +9,10 @@ import { SnapshotSource } from '../snapshot/snapshot-source.js';
 import { Log } from '../telemetry/log.js';
 import { Clock } from '../time/clock.js';
 
-/** Token for the longest that a request waits for Redis, ms; `undefined` for the usual. */
+/** Injection token for the maximum time that a request waits for Redis, ms; `undefined` for the default. */
 export const REDIS_WAIT_MS = Symbol('REDIS_WAIT_MS');
 
-/** The source of snapshots as it is configured: the bank, alone or with a stored copy in Redis or a file (docs/fleet.md). */
+/** The configured source of snapshots: the bank, alone or with a stored copy in Redis or a file (docs/fleet.md). */
 @Module({
   imports: [AuthModule, BankModule],
   providers: [
@@ -27,7 +27,7 @@ export const REDIS_WAIT_MS = Symbol('REDIS_WAIT_MS');
 })
 export class SharingModule {}
 
-/** Connects to Redis, waiting at most 1.4 s. Without REDIS_URL and SNAPSHOT_FILE none of their code is loaded. */
+/** Connects to Redis, waiting at most 1.4 s. Without REDIS_URL and SNAPSHOT_FILE, their code is not loaded. */
 async function createSource(
   bank: BankSource,
   settings: Settings,

@@ -15,29 +15,32 @@ import { open, OVERHEAD_BYTES, readHeader, Refused, seal, type Group, type Seale
 
 /** Larger copies are neither stored nor taken. */
 export const MAX_STORED_BYTES = 64 * 1_048_576;
-/** Tolerance for copies dated in the future, ms. Beyond it, a clock was set back, and the age of a copy is unknown. */
+/**
+ * Tolerance for copies dated in the future, ms. Beyond it, a clock must have been set back, and a copy's age is
+ * unknown.
+ */
 const CLOCK_MAY_DIFFER_MS = 1000;
 
-/** The stored copy as a store shows it at one moment. */
+/** The stored copy in a store at one moment. */
 export interface CopyState {
-  /** The moment by the clocks of this machine. */
+  /** Time of the check, by the clocks of this machine. */
   readonly at: Instant;
-  /** The moment by the clock of the store, which dates copies, ms since 1970. */
+  /** Time of the check, ms since 1970, by the store's clock, which dates copies. */
   readonly nowMs: number;
   /** Size of the sealed copy, bytes; 0 without one. */
   readonly bytes: number;
-  /** The begin of the copy, not authenticated; empty for a value of another kind. */
+  /** The beginning of the copy, not authenticated; empty for a value of another type. */
   readonly header: Buffer;
-  /** Time that the caller may still wait for the store, ms. */
+  /** Time that the caller can still wait for the store, ms. */
   readonly leftMs: number;
 }
 
-/** Where the one sealed copy of a group is stored. It logs when it cannot be used. */
+/** The store of a group's one sealed copy. It logs when it becomes unusable. */
 export interface Store {
   readonly kind: 'redis' | 'file';
-  /** The shortest time between two writes, ms. */
+  /** Minimum time between two writes, ms. */
   readonly writeEveryMs: number;
-  /** The reason why it cannot be used; null if it can. */
+  /** The reason why it is unusable; null if there is none. */
   readonly failing: string | null;
   inspect(group: Group): Promise<CopyState>;
   load(group: Group, state: CopyState): Promise<Buffer>;
@@ -52,16 +55,16 @@ export interface StoredSourceParts {
   readonly logger: Logger;
 }
 
-/** Stores the snapshots of another source as one sealed copy, and takes that copy (docs/fleet.md). */
+/** Stores the snapshots of another source as one sealed copy, and serves that copy (docs/fleet.md). */
 export class StoredSource extends SnapshotSource {
   #pending: Snapshot | null = null;
   #timer: NodeJS.Timeout | undefined;
   #writtenAt = -Infinity;
-  /** Background work on the store, one after the other. */
+  /** Background work on the store, one task after the other. */
   #work: Promise<void> = Promise.resolve();
-  /** The reason that was logged last. Cleared when a copy was taken. */
+  /** The reason that was logged last. Cleared when a copy is taken. */
   #reported: Refused['reason'] | null = null;
-  /** When the bank withdrew the grant: no earlier copy is taken. */
+  /** Time at which the bank withdrew the grant: no earlier copy is taken. */
   #withdrawnAt: Instant | null = null;
   #lastTakenAt: string | null = null;
   #lastStoredAt: string | null = null;
@@ -102,14 +105,14 @@ export class StoredSource extends SnapshotSource {
     return { redis: { state, ...times, reason: failing }, file: null };
   }
 
-  /** Writes what is pending. */
+  /** Finishes pending writes. */
   override async close(): Promise<void> {
     this.#writePending();
     await this.#work;
     await this.source.close();
   }
 
-  /** Reads the source. @param toDated the snapshot as it is stored and served; null if it is not stored */
+  /** Reads the source. @param toDated returns the snapshot to store and serve; null if it is not stored */
   protected async readAndStore(
     request: RefreshRequest,
     toDated: ((snapshot: Snapshot) => Snapshot) | null,
@@ -127,13 +130,13 @@ export class StoredSource extends SnapshotSource {
     }
   }
 
-  /** Runs work after what runs already. A failure is logged, and nothing else. */
+  /** Queues background work. A failure is only logged. */
   protected inBackground(work: () => Promise<void>): void {
     this.#work = this.#work.then(work).catch((error: unknown) => this.#report(error));
   }
 
   /**
-   * The copy that was looked at; null without one, or if it is not accepted.
+   * The checked copy; null without one, or if it is not accepted.
    * @param began when the refresh or the search for a copy began
    * @throws an error of the store
    */
@@ -149,7 +152,7 @@ export class StoredSource extends SnapshotSource {
       if (state.bytes > MAX_STORED_BYTES + OVERHEAD_BYTES) throw new Refused('too-large');
       if (!this.#isAccepted(readHeader(state.header, group), state, began, accepts)) return null;
       const opened = await open(await this.store.load(group, state), group);
-      // the checked header was not authenticated, and the copy may have been replaced
+      // the checked header was not authenticated, and the copy may have been replaced since
       if (!this.#isAccepted(opened.facts, state, began, accepts)) return null;
       const snapshot = await toSnapshot(opened, toInstant(opened.facts, state));
       this.#reported = null;
@@ -204,7 +207,7 @@ export class StoredSource extends SnapshotSource {
     this.inBackground(async () => this.store.drop(await this.parts.group()));
   }
 
-  /** Logs why a copy is ignored or not stored, once. Other failures are those of the store, which logs them. */
+  /** Logs once why a copy is ignored or not stored. The store logs its own failures. */
   #report(error: unknown): void {
     if (!(error instanceof Refused) || error.reason === this.#reported) return;
     this.#reported = error.reason;
@@ -223,10 +226,10 @@ export class StoredSource extends SnapshotSource {
   }
 }
 
-/** When the bank was asked, by the clocks of this machine. */
+/** Time of the request to the bank, by the clocks of this machine. */
 const toInstant = ({ asOfMs }: SealedFacts, { at, nowMs }: CopyState): Instant => later(at, asOfMs - nowMs);
 
-/** The snapshot of a stored copy, in its own thread. @throws Refused */
+/** The snapshot from a stored copy, in its own thread. @throws Refused */
 async function toSnapshot({ json, facts }: Awaited<ReturnType<typeof open>>, askedAt: Instant): Promise<Snapshot> {
   const { asOfMs, durationMs, complete } = facts;
   const list = new ListThread();

@@ -21,7 +21,7 @@ export class BankSource extends SnapshotSource {
   }
 
   /**
-   * A refresh that fails ends its thread, and costs nothing else: the cached list has another.
+   * A failed refresh ends only its own thread: the cached list has another.
    * @throws GatewayError as `AccountReader.read`, bank-timeout, internal-error; the reason of the signal
    */
   override async read({ refreshId, signal }: Pick<RefreshRequest, 'refreshId' | 'signal'>): Promise<ReadSnapshot> {
@@ -41,7 +41,7 @@ export class BankSource extends SnapshotSource {
       const durationMs = this.clock.since(askedAt);
       return { snapshot: { list, size, askedAt, asOf, durationMs, complete }, pages, source: 'bank' };
     } catch (error) {
-      // before the next refresh begins: threads must not pile up
+      // before the next refresh begins, so that threads do not pile up
       await list.end();
       throw timeout.aborted ? tooSlow(timeoutMs) : error;
     }

@@ -11,7 +11,7 @@ const SELECTION = { filters: {}, sort: 'name' } as const;
 const ALL: Query = { kind: 'accounts', selection: SELECTION, number: 1, size: 1000 };
 const STAYS = new AbortController().signal;
 
-/** A thread whose program runs `script` for each call. */
+/** A thread that runs `script` for each call. */
 function start(script?: string): ListThread {
   const program = `const { parentPort } = require('node:worker_threads');\nparentPort.on('message', (call) => {${script}});`;
   const thread = script === undefined ? new ListThread() : new ListThread({ program, maxHeapMb: 32 });
@@ -131,7 +131,7 @@ describe('a search that takes long', () => {
     await thread.takePage(1, slow());
     await thread.finish();
     const caller = new AbortController();
-    // more than one list works on at once
+    // more than one list processes at once
     const left = Array.from({ length: 20 }, (_, index) => thread.answer(search(`Q${index}`), FACTS, caller.signal));
     const ends = Promise.allSettled(left);
     const kept = idsOf(thread);

@@ -12,21 +12,21 @@ import type { Answer } from '../list/documents.js';
 import type { Export, Query } from '../list/queries.js';
 import { orAborted } from '../time/deadline.js';
 
-/** Heap of one list, MB, wherever there is memory for it. */
+/** Heap of one list, MB, if there is enough memory. */
 const MAX_HEAP_MB = 1024;
-/** Enough for a few thousand accounts; a list gets it however small the memory is. */
+/** Enough for a few thousand accounts; a list gets this much however small the memory is. */
 const MIN_HEAP_MB = 48;
-/** Left for the serving thread, for pages on their way and for what V8 needs beside these heaps, MB. */
+/** Reserved for the serving thread, pages in transit and V8's needs outside these heaps, MB. */
 const RESERVED_MB = 400;
 /** A larger young generation saves little time and costs memory. */
 const MAX_YOUNG_MB = 32;
-/** Queries that one list works on at once, in turns; further ones wait. */
+/** Maximum number of queries that one list processes at once, in turns; further ones wait. */
 const MAX_QUERIES = 8;
 
 /** Read at the start: a build may replace the file. */
 const PROGRAM = readFileSync(builtFile('list.worker.cjs'), 'utf8');
 
-/** The list has been replaced, and its thread has ended. Ask the list that is cached now. */
+/** Thrown if the list was replaced and its thread has ended. Query the currently cached list instead. */
 export class ListEnded extends GatewayError {
   constructor() {
     super('internal-error', 'The list has been replaced by a newer one.');
@@ -34,15 +34,15 @@ export class ListEnded extends GatewayError {
 }
 
 /**
- * A thread that builds one list and then answers queries about it, so that the serving thread does neither. It ends when it is
- * retired and nothing is asked any more.
+ * A thread that builds one list and then answers queries about it, so that the serving thread does neither. It ends
+ * once it is retired and has no open queries.
  */
 export class ListThread {
   readonly #worker: Worker;
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #queries = pLimit(MAX_QUERIES);
   #lastId = 0;
-  /** Queries and long documents that callers wait for. */
+  /** Queries and long documents with waiting callers. */
   #open = 0;
   #retired = false;
   #ended: GatewayError | null = null;
@@ -50,7 +50,7 @@ export class ListThread {
   /** Heap of the lists in memory, MB. */
   static readonly #heapsMb = new Map<ListThread, number>();
 
-  /** @param maxHeapMb a list that needs more ends the thread, not the process */
+  /** @param maxHeapMb maximum heap; a list that needs more ends the thread, not the process */
   constructor({
     program = PROGRAM,
     maxHeapMb = heapLimitMb(memoryOfProcessMb(), [...ListThread.#heapsMb.values()]),
@@ -59,24 +59,27 @@ export class ListThread {
       eval: true,
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
     });
-    // the server keeps the process alive, not this
+    // the server keeps the process alive, not this thread
     this.#worker.unref();
     this.#worker.on('message', (reply: ListReply) => this.#onReply(reply));
     this.#worker.once('error', (cause) => this.#onEnd(toEndError(cause)));
     this.#worker.once('exit', () => this.#onEnd(new ListEnded()));
   }
 
-  /** Resolves with the reason if the thread ends by itself: it was neither retired nor ended. */
+  /** Resolves with the reason if the thread dies: it was neither retired nor ended. */
   get lost(): Promise<GatewayError> {
     return this.#lost.promise;
   }
 
-  /** True once the thread has ended, for whatever reason. */
+  /** True once the thread has ended, for any reason. */
   get hasEnded(): boolean {
     return this.#ended !== null;
   }
 
-  /** Adds a page, whose bytes it takes. Page 1 restarts the list. @throws GatewayError bank-response-invalid, internal-error */
+  /**
+   * Adds a page, and takes ownership of its bytes. Page 1 restarts the list.
+   * @throws GatewayError bank-response-invalid, internal-error
+   */
   takePage(number: number, body: Buffer): Promise<PageFacts> {
     const bytes = toOwned(body);
     return this.#call('takePage', [number, bytes], { transfer: [bytes.buffer] });
@@ -87,13 +90,13 @@ export class ListThread {
     return this.#built(await this.#call('finish', []));
   }
 
-  /** Takes a stored list, and its bytes with it. Returns its number of accounts. @throws as `takePage` */
+  /** Adopts a stored list, and takes ownership of its bytes. Returns its number of accounts. @throws as `takePage` */
   async restore(json: Uint8Array<ArrayBuffer>): Promise<number> {
     return this.#built(await this.#call('restore', [json], { transfer: [json.buffer] }));
   }
 
   /**
-   * Null for an account that is not in the list. Aborting `signal` ends the work on it.
+   * Answers a query; null for an account that is not in the list. Aborting `signal` cancels the query.
    * @throws ListEnded; GatewayError internal-error; the reason of `signal`
    */
   async answer(query: Query, facts: SnapshotFacts, signal: AbortSignal): Promise<Answer | null> {
@@ -107,7 +110,7 @@ export class ListThread {
     }
   }
 
-  /** A long document in pieces of about 64 KB, each built when it is asked for. @throws as `answer` */
+  /** A long document in pieces of about 64 KB, each built on demand. @throws as `answer` */
   async *pieces(asked: Query | Export, facts: SnapshotFacts, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
     this.#open += 1;
     this.#lastId += 1;
@@ -124,12 +127,12 @@ export class ListThread {
     }
   }
 
-  /** The accounts as JSON, to be stored; null if they take more than `maxBytes`. @throws as `answer` */
+  /** The accounts as JSON, for storing; null if they take more than `maxBytes`. @throws as `answer` */
   toJson(maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> {
     return this.#call('toJson', [maxBytes]);
   }
 
-  /** Lets the thread end once everything that was asked is answered. */
+  /** Lets the thread end once all open queries are answered. */
   retire(): void {
     this.#retired = true;
     this.#endIfIdle();
@@ -142,7 +145,7 @@ export class ListThread {
   }
 
   async #built<T>(result: T): Promise<T> {
-    // a thread past its heap limit may still reply to `finish`, but to nothing after it
+    // a thread past its heap limit may still reply to `finish`, but to nothing after that
     const heapBytes = await this.#call('heapBytes', []);
     if (!this.hasEnded) ListThread.#heapsMb.set(this, heapBytes / 1_048_576);
     return result;
@@ -203,7 +206,7 @@ export class ListThread {
   }
 }
 
-/** A thread that needs more than its heap has too large a list, whether it builds it or answers a query. */
+/** The error for a thread that exceeds its heap: the list is too large, whether while it is built or queried. */
 function toEndError(cause: unknown): GatewayError {
   if ((cause as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') {
     const detail = 'The account list is too large for the memory of this service.';
@@ -215,7 +218,7 @@ function toEndError(cause: unknown): GatewayError {
 const toInternalError = (cause: unknown) =>
   new GatewayError('internal-error', 'An error in the thread of the account list; the log has the details.', { cause });
 
-/** Copies the bytes to a transferable buffer if they share one with other data, as small buffers do. */
+/** Copies the bytes to their own transferable buffer if they share one with other data, as small buffers do. */
 function toOwned(bytes: Buffer): Uint8Array<ArrayBuffer> {
   const { buffer, byteLength } = bytes;
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
@@ -224,8 +227,8 @@ function toOwned(bytes: Buffer): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * The heap limit of the next list, MB: half of the memory of the process (its container's limit), because the cached list and the
- * next one are in memory at once; less if downloads keep other lists.
+ * The heap limit of the next list, MB: half of the process's memory (its container's limit), because the cached list
+ * and the next one are in memory at once; less if downloads keep other lists.
  * @param memoryMb of the process
  * @param heapsMb of the lists in memory
  */
@@ -236,9 +239,9 @@ export function heapLimitMb(memoryMb: number, heapsMb: readonly number[]): numbe
   return Math.floor(Math.max(MIN_HEAP_MB, Math.min(MAX_HEAP_MB, half, forLists - used)));
 }
 
-/** Memory that this process may use, MB. */
+/** Memory available to this process, MB. */
 function memoryOfProcessMb(): number {
-  // 0 or more than there is: no limit
+  // 0, or more than the machine has: no limit
   const limit = process.constrainedMemory() || Infinity;
   return Math.min(limit, totalmem()) / 1_048_576;
 }

@@ -7,28 +7,28 @@ export interface Snapshot {
   readonly list: Pick<ListThread, 'answer' | 'pieces' | 'toJson' | 'retire' | 'end' | 'hasEnded' | 'lost'>;
   /** The number of accounts. */
   readonly size: number;
-  /** The time before the first call to the bank, by the clocks of this process. */
+  /** Time before the first call to the bank, by the clocks of this process. */
   readonly askedAt: Instant;
-  /** When the bank was asked, ISO 8601. */
+  /** Time of the request to the bank, ISO 8601. */
   readonly asOf: string;
-  /** Duration of the refresh, ms, in the instance that made it. */
+  /** Duration of the refresh, ms, in the instance that ran it. */
   readonly durationMs: number;
-  /** True if the bank's own count agrees; null without a count. */
+  /** True if the bank's own count matches; null without a count. */
   readonly complete: boolean | null;
 }
 
-/** A stored copy, as `RefreshRequest.accepts` looks at it. */
+/** A stored copy, as passed to `RefreshRequest.accepts`. */
 export interface StoredCopy {
-  /** Milliseconds between the copy's first call to the bank and the begin of this refresh; negative for a later call. */
+  /** Milliseconds from the copy's first call to the bank to the start of this refresh; negative for a later call. */
   readonly leadMs: number;
-  /** Duration of the refresh that made the copy, ms. */
+  /** Duration of the refresh that created the copy, ms. */
   readonly durationMs: number;
 }
 
-/** True if a stored copy is enough, without asking the bank. */
+/** True if a stored copy is good enough to skip the bank. */
 export type Accepts = (copy: StoredCopy) => boolean;
 
-/** One refresh, as it is asked for. */
+/** Parameters of one refresh. */
 export interface RefreshRequest {
   readonly refreshId: string;
   /** Ends the refresh. */
@@ -36,12 +36,12 @@ export interface RefreshRequest {
   readonly accepts: Accepts;
 }
 
-/** A refresh that succeeded. */
+/** The result of a successful refresh. */
 export interface ReadSnapshot {
   readonly snapshot: Snapshot;
-  /** Pages of the bank; 0 for a stored copy. */
+  /** Number of pages from the bank; 0 for a stored copy. */
   readonly pages: number;
-  /** Asked by this instance, taken from another instance, or left by an earlier run. */
+  /** Read by this instance, taken from another instance, or left by an earlier run. */
   readonly source: 'bank' | 'shared' | 'file';
 }
 
@@ -50,9 +50,9 @@ export interface SharingStatus {
   /** Null without REDIS_URL. Times are ISO 8601; null for never. */
   readonly redis: {
     readonly state: 'fleet' | 'unavailable';
-    /** When this instance last stored a copy. */
+    /** Time at which this instance last stored a copy. */
     readonly lastStoredAt: string | null;
-    /** When this instance last took a copy. */
+    /** Time at which this instance last took a copy. */
     readonly lastTakenAt: string | null;
     /** The reason why Redis is unavailable, in words. */
     readonly reason: string | null;
@@ -61,7 +61,7 @@ export interface SharingStatus {
   readonly file: { readonly failing: string | null } | null;
 }
 
-/** Where snapshots come from: the bank, or a source around another one, such as Redis around the bank. */
+/** The origin of snapshots: the bank, or a source that wraps another one, such as Redis around the bank. */
 export abstract class SnapshotSource {
   /** @throws GatewayError; the reason of the signal */
   abstract read(request: RefreshRequest): Promise<ReadSnapshot>;
@@ -71,7 +71,7 @@ export abstract class SnapshotSource {
     return false;
   }
 
-  /** The stored copy, if it is accepted, without asking the bank; null without one. Never rejects. */
+  /** Returns the stored copy, if it is acceptable, without a call to the bank; else null. Never rejects. */
   async take(_accepts: Accepts): Promise<ReadSnapshot | null> {
     return null;
   }

@@ -15,8 +15,8 @@ export interface RequestFields {
   /** Bytes of the body of its response. */
   bytes: number;
   /**
-   * The snapshot of the answer: cached; from a refresh, because nothing was cached, the cached one was too old, or the caller asked
-   * for it; or an older one, marked stale.
+   * The snapshot of the response: cached; from a refresh, because nothing was cached, the cached one was too old, or
+   * the caller asked for it; or an older one, marked stale.
    */
   cache?: 'hit' | 'miss' | 'refreshed' | 'request' | 'stale';
   /** The refresh that the request waited for. */
@@ -32,7 +32,7 @@ declare module 'fastify' {
   }
 }
 
-/** A request that has its response, or whose caller has left; also one that was refused before it was parsed. */
+/** A request that got its response or whose caller has left, even if it was refused before it was parsed. */
 export interface RequestEnded {
   /** A method that HTTP defines; else `_OTHER`. */
   readonly method: string;
@@ -44,13 +44,13 @@ export interface RequestEnded {
   readonly ms: number;
   readonly cache?: RequestFields['cache'] | undefined;
   readonly problem?: RequestFields['problem'] | undefined;
-  /** X-Client-Name as the caller sent it: it may be anything. */
+  /** X-Client-Name as sent by the caller: it may be anything. */
   readonly clientName?: string | undefined;
-  /** True for a call of the project's own pages. */
+  /** True for a call by the project's own pages. */
   readonly isOwnPage?: boolean;
 }
 
-/** A completed or failed GET to the bank. Cancelled calls are not reported. */
+/** A completed or failed GET to the bank. Canceled calls are not reported. */
 export interface BankCallEnded {
   readonly target: 'token' | 'accounts';
   readonly serverAddress: string;
@@ -59,19 +59,21 @@ export interface BankCallEnded {
   readonly status: number | null;
   /** Duration, excluding the wait for a slot. */
   readonly ms: number;
-  /** The problem it ended with; null on success. */
+  /** The problem of a failed call; null on success. */
   readonly code: ProblemCode | null;
 }
 
-/** `error` is the failure that the work ended with; null on success. */
+/** `error` is the failure of the work; null on success. */
 interface ActivityEvents {
   requestEnded: [RequestEnded];
   bankCallEnded: [BankCallEnded];
-  /** `tokens` made the request. */
+  /** `tokens` is the provider that made the request. */
   tokenRequestEnded: [{ readonly tokens: object; readonly error: GatewayError | null }];
-  /** `ms` includes all pages and retries; `replacedAgeMs` is the age of the cached copy at the end, null without one. */
+  /**
+   * `ms` includes all pages and retries. `replacedAgeMs` is the age of the cached copy at the end; null without one.
+   */
   refreshEnded: [{ readonly ms: number; readonly error: GatewayError | null; readonly replacedAgeMs: number | null }];
-  /** A snapshot was taken into the cache: from the bank, from another instance, or from the file of an earlier run. */
+  /** A snapshot was cached: from the bank, from another instance, or from an earlier run's file. */
   snapshotTaken: [{ readonly source: 'bank' | 'shared' | 'file' }];
 }
 

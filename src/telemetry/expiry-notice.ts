@@ -14,18 +14,18 @@ interface Certificate {
   readonly notAfter: Date;
 }
 
-/** Texts for the log lines about a certificate. */
+/** Texts in the log lines about a certificate. */
 interface Wording {
   /** Its field `use` in the log; the client certificate has none. */
   readonly use?: string;
   readonly what: string;
   /** The required action. */
   readonly remedy: string;
-  /** The code once it has expired, as /health has it, where that is another one. */
+  /** The code after expiry, as in /health, if it differs. */
   readonly expiredCode?: string;
 }
 
-/** Whole days until a certificate ends; negative when it has. */
+/** Whole days until a certificate expires; negative afterwards. */
 export function daysLeft(certificate: Pick<Certificate, 'notAfter'>, nowMs: number): number {
   return Math.floor((certificate.notAfter.getTime() - nowMs) / DAY_MS);
 }
@@ -36,7 +36,7 @@ export function toDays(days: number): string {
   return days === 1 ? '1 day' : `${days} days`;
 }
 
-/** Logs the end of a certificate once each 60, 30, 14, 7 and 1 days before, and at its end. */
+/** Logs the expiry of a certificate 60, 30, 14, 7 and 1 days before, once each, and when it expires. */
 export class ExpiryNotice {
   #thumbprint = '';
   /** The notice that was logged last, days before expiry. */
@@ -56,7 +56,7 @@ export class ExpiryNotice {
     const left = (certificate.notAfter.getTime() - nowMs) / DAY_MS;
     const due = NOTICE_DAYS.findLast((days) => left <= days) ?? Infinity;
     const isDue = due < this.#loggedDays;
-    // it grows again when a wrong clock is corrected
+    // the remaining time increases when a wrong clock is corrected
     this.#loggedDays = due;
     if (!isDue) return;
     const { subject, thumbprint, notAfter } = certificate;

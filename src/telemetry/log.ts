@@ -1,15 +1,15 @@
 import { pino, type Logger, type LoggerOptions } from 'pino';
 
-/** The destination of lines. */
+/** The destination of log lines. */
 export interface LogDestination {
   write(line: string): unknown;
-  /** Calls back when everything is written or has failed. */
+  /** Calls back once everything is written or has failed. */
   flush?(done: () => void): void;
 }
 
 interface LogOptions {
   readonly level: string;
-  /** Lines for people on a terminal (terminal-lines.ts); false for one JSON object a line. */
+  /** True for lines for people on a terminal (terminal-lines.ts); false for one JSON object per line. */
   readonly pretty: false | ((line: string) => string);
   readonly destination: LogDestination;
 }
@@ -19,12 +19,12 @@ type LineListener = (level: string, fields: Readonly<Record<string, unknown>>, m
 const INFO = pino.levels.values['info'] as number;
 
 /**
- * Logs as docs/logs.md#events has them. What goes in is chosen field by field where it is logged; an error is reduced to names,
- * codes and stack, since its other properties may contain a secret.
+ * Writes the log (docs/logs.md#events). The code that logs an event chooses each field. An error is reduced to names,
+ * codes and stack, because its other properties may contain a secret.
  */
 export class Log {
   readonly logger: Logger;
-  /** For the line of each request. Listeners do not get these lines. */
+  /** Logger for the line of each request. Listeners do not receive these lines. */
   readonly requests: Logger;
   readonly #listeners: LineListener[] = [];
 
@@ -44,7 +44,7 @@ export class Log {
       {
         ...options,
         serializers: { err: toLoggedError },
-        // pino calls its hook for nothing below its level
+        // pino calls its hook only for enabled levels
         level: leastWritten > INFO ? 'info' : level,
         hooks: {
           logMethod(args, method, level) {
@@ -63,13 +63,16 @@ export class Log {
     );
   }
 
-  /** Calls `listener` with level, fields and message of all lines from `info` up, logged or not, and of logged lines below. */
+  /**
+   * Calls `listener` with level, fields and message of all lines from `info` up, logged or not, and of logged lines
+   * below that.
+   */
   listen(listener: LineListener): void {
     this.#listeners.push(listener);
   }
 }
 
-/** The time of a line, formatted once a millisecond. */
+/** The time of a line, formatted once per millisecond. */
 function createTimestamp(): () => string {
   let [formattedAt, text] = [0, ''];
   return () => {

@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Level, Logger } from 'pino';
 
-/** Writes the lines of Nest and of its modules through our logger, each with the part of Nest that it comes from. */
+/** Writes the lines of Nest and its modules through our logger, each with its Nest context. */
 export class NestLogger implements LoggerService {
   readonly verbose = this.#writer('trace');
   readonly debug = this.#writer('debug');
@@ -12,7 +12,7 @@ export class NestLogger implements LoggerService {
 
   constructor(private readonly logger: Logger) {}
 
-  /** Nest passes the context last. A stack before it is left out: it begins with a message, which may quote data. */
+  /** Nest passes the context last. A stack before it is omitted: it begins with a message, which may quote data. */
   #writer(level: Level) {
     return (message: unknown, ...more: unknown[]): void => {
       const last = more.at(-1);

@@ -14,18 +14,18 @@ import { CALLER_LEFT, type RequestEnded } from './activity.js';
 /** Maximum number of links, which is also the SDK's limit. */
 const MAX_LINKS = 128;
 
-/** Undefined while no traces are sent: there are no spans then, and a request pays for none. */
+/** Undefined while tracing is off: there are no spans then, and no request pays for them. */
 let tracer: Tracer | undefined;
 
 /**
- * Starts all spans (docs/logs.md#traces) with this tracer from now on; none if it is undefined. Attributes contain nothing of a
- * caller or of the bank but methods, statuses and counts.
+ * Starts all spans (docs/logs.md#traces) with this tracer from now on; none if it is undefined. Attributes contain
+ * nothing from a caller or the bank except methods, statuses and counts.
  */
 export function traceWith(next: Tracer | undefined): void {
   tracer = next;
 }
 
-/** The server span of a request, a child of the caller's `traceparent` where that is well formed. */
+/** The server span of a request, a child of the caller's `traceparent` if that is well formed. */
 export function startRequestSpan(traceParent: unknown): Span | undefined {
   return tracer?.startSpan(
     'HTTP',
@@ -44,7 +44,7 @@ export function endRequestSpan(
   const left = status === CALLER_LEFT;
   const failed = left || status >= 500;
   span.updateName(route === undefined ? verb : `${verb} ${route}`);
-  // the SDK leaves out what is undefined
+  // the SDK omits undefined values
   span.setAttributes({
     'http.request.method': method,
     'http.route': route,
@@ -63,7 +63,7 @@ function toErrorType(status: number): string | undefined {
   return status >= 500 ? String(status) : undefined;
 }
 
-/** The requests that wait for one refresh: at most 128 of their spans. */
+/** The requests that wait for one refresh. Keeps at most 128 of their spans. */
 export class Waiting {
   readonly #spans: Span[] = [];
 
@@ -77,8 +77,9 @@ export class Waiting {
 }
 
 /**
- * One refresh in a root span, linked to the requests that waited for it. Calls to the bank within `work` are its children.
- * @param describe attributes of a refresh that succeeded
+ * Runs one refresh in a root span, linked to the requests that waited for it. Calls to the bank within `work` are its
+ * children.
+ * @param describe returns the attributes of a successful refresh
  */
 export async function inRefreshSpan<T>(
   refreshId: string,
@@ -109,7 +110,10 @@ interface BankCall {
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** The client span of one call to the bank; a child of the refresh within which it is made. Nothing of it is sent along. */
+/**
+ * Starts the client span of one call to the bank, a child of the refresh that makes it. Its context is not sent to the
+ * bank.
+ */
 export function startCallSpan({ baseUrl, path, query }: BankCall): Span | undefined {
   if (!tracer) return undefined;
   const { hostname, port } = new URL(baseUrl);

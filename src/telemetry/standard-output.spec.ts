@@ -9,7 +9,7 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 const children: Child[] = [];
 
-/** A process that runs `steps`, and then stays alive. */
+/** A process that runs `steps` and then stays alive. */
 function start(steps: string): Child {
   const url = new URL('standard-output.ts', import.meta.url);
   const script = `
@@ -49,7 +49,7 @@ describe('standard output', () => {
       output.write('last\\n');
       output.flush(() => process.stderr.write('flushed'));`);
     const flushed = once(child.stderr, 'data');
-    // a pipe takes a part of it, which may end within a character
+    // a pipe takes part of it, which may end in the middle of a character
     expect((await textUntil(child, 'last\n')) === `${'é'.repeat(MUCH)}\nlast\n`).toBe(true);
     expect(String((await flushed)[0])).toBe('flushed');
   });

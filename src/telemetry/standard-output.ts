@@ -2,19 +2,22 @@ import { write } from 'node:fs';
 import type { LogDestination } from './log.js';
 
 const STDOUT = 1;
-/** Maximum size of the lines that wait for a reader, in UTF-16 units: lines are nearly all ASCII. Further lines are dropped. */
+/**
+ * Maximum size of the lines waiting for a reader, in UTF-16 units: nearly all lines are ASCII. Further lines are
+ * dropped.
+ */
 const MAX_WAITING_BYTES = 16_000_000;
-/** Time until a full pipe is tried again, ms. */
+/** Time until the next attempt to write to a full pipe, ms. */
 const RETRY_MS = 50;
 
 let lost = 0;
 
-/** Log lines that this process dropped, because nobody read them or they could not be written. */
+/** Number of log lines dropped by this process because nobody read them or writing failed. */
 export const countLostLines = (): number => lost;
 
 /**
- * Standard output, written in the background: lines wait only for the write before them. Without a reader or on a full disk
- * the service goes on, and ends as usual. pino's own destination measures all waiting text anew for each line.
+ * Standard output, written in the background: lines wait only for the previous write. Without a reader or with a full
+ * disk, the service continues, and stops as usual. pino's own destination measures all waiting text anew for each line.
  */
 export function openStandardOutput(): LogDestination {
   let waiting: string[] = [];
@@ -53,7 +56,9 @@ export function openStandardOutput(): LogDestination {
     for (const done of flushed) done();
   }
 
-  /** @param rest text; bytes, after a part of it was written. A text costs less: it gets no buffer outside the heap. */
+  /**
+   * @param rest a string; bytes after part of it was written. A string is cheaper: it needs no buffer outside the heap.
+   */
   function writeAll(rest: string | Buffer, batch: { readonly lines: number; readonly length: number }): void {
     if (typeof rest === 'string') write(STDOUT, rest, onWritten);
     else write(STDOUT, rest, onWritten);

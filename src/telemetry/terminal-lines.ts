@@ -19,7 +19,7 @@ const prettify = prettyFactory({
   colorize: isColorSupported,
 });
 
-/** A line of the log for people on a terminal: requests in one short line, all else with its fields. */
+/** Formats a log line for people on a terminal: requests in one short line, all others with their fields. */
 export function toTerminalLine(line: string): string {
   const fields = JSON.parse(line) as RequestLine;
   return fields.event === 'request' ? toRequestLine(fields) : (prettify(fields) ?? line);

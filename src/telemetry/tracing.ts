@@ -5,7 +5,7 @@ import { VERSION } from '../config/build-output.js';
 import { within } from '../time/deadline.js';
 import { traceWith } from './spans.js';
 
-/** The longest that a stop waits for the last spans to be sent. */
+/** Maximum wait, at a stop, for the last spans to be sent. */
 const FLUSH_MS = 1000;
 const MAX_VALUE_LENGTH = 200;
 
@@ -24,7 +24,7 @@ export async function startTracing(env: NodeJS.ProcessEnv, logger: Logger): Prom
   if (isTurnedOff(env)) return null;
   const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'];
   if (!endpoint) return null;
-  // the exporter would fall back to localhost for an address that it cannot parse
+  // the exporter would fall back to localhost if it could not parse the address
   if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) {
     const name = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
     const variable = env[name] ? name : 'OTEL_EXPORTER_OTLP_ENDPOINT';
@@ -69,7 +69,7 @@ export async function startTracing(env: NodeJS.ProcessEnv, logger: Logger): Prom
   };
 }
 
-/** True if the environment says in one of three ways that there shall be no traces. */
+/** True if the environment turns tracing off, in any of three ways. */
 const isTurnedOff = (env: NodeJS.ProcessEnv): boolean =>
   env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' ||
   env['OTEL_TRACES_EXPORTER'] === 'none' ||

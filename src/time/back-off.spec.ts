@@ -15,7 +15,7 @@ function start(random = 0) {
   return { clock, backOff };
 }
 
-/** The waits after these failures, each retried as early as possible. */
+/** The waits after these failures, with each retry as early as possible. */
 function waits(errors: readonly GatewayError[], random = 0): (number | undefined)[] {
   const { clock, backOff } = start(random);
   return errors.map((error) => {

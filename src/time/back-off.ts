@@ -2,7 +2,7 @@ import type { Clock, Instant } from './clock.js';
 import type { GatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
 
-/** Refusals that retries make worse: a wrong password may lock the user (docs/bank.md#back-off). */
+/** Refusals that retries make worse: a wrong password may lock the account (docs/bank.md#back-off). */
 const REFUSAL_CODES: ReadonlySet<ProblemCode> = new Set([
   'credentials-rejected',
   'certificate-rejected',
@@ -15,14 +15,14 @@ const JITTER = 0.2;
 
 /** A series of failures at one moment. Times are ISO 8601. */
 export interface Trouble {
-  /** The last failure, with the time until the next attempt while the back-off lasts. */
+  /** The last failure. During the back-off, it has the time until the next attempt. */
   readonly error: GatewayError;
   /** `open` during the back-off; `half-open` when the next call is a probe. */
   readonly circuit: 'open' | 'half-open';
   readonly since: string;
   readonly attempts: number;
   readonly lastAt: string;
-  /** Earliest time of the next attempt; it may have passed, since only a call makes one. */
+  /** Earliest time of the next attempt. It may have passed, since only a call triggers an attempt. */
   readonly retryAt: string;
 }
 
@@ -39,9 +39,9 @@ interface Series {
 }
 
 /**
- * Back-off after failures, and with it the circuit breaker: while it lasts nothing is asked. 1 s, 2 s, 4 s … 30 s after
- * a failure; 30 s … 300 s after a refusal of credentials, certificate or address; a Retry-After from the bank takes
- * precedence, up to 300 s. Jitter makes a step up to a fifth longer, never shorter.
+ * Back-off after failures, and thereby the circuit breaker: while it lasts, nothing is requested. 1 s, 2 s, 4 s … 30 s
+ * after a failure; 30 s … 300 s after a refusal of credentials, certificate or address; a Retry-After from the bank
+ * takes precedence, up to 300 s. Jitter makes a step up to a fifth longer, never shorter.
  */
 export class BackOff {
   #series: Series | null = null;
@@ -51,7 +51,7 @@ export class BackOff {
     private readonly random = Math.random,
   ) {}
 
-  /** Records a failure. Returns the same error, with the time until the next attempt. */
+  /** Records a failure. Returns the error with the time until the next attempt. */
   failed(error: GatewayError): GatewayError {
     const before = this.#series;
     const kind = REFUSAL_CODES.has(error.code) && !error.isInferred ? 'refusal' : 'failure';
@@ -67,7 +67,7 @@ export class BackOff {
     this.#series = null;
   }
 
-  /** Ends the back-off: the next attempt may be made at once, for example after a correction by the operator. */
+  /** Ends the back-off: the next attempt may happen at once, for example after the operator has fixed the cause. */
   reset(): void {
     if (this.#series) this.#series = { ...this.#series, waitMs: 0 };
   }

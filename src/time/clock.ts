@@ -7,15 +7,16 @@ export interface Instant {
 /** The instant `ms` after `from`. */
 export const later = (from: Instant, ms: number): Instant => ({ wall: from.wall + ms, monotonic: from.monotonic + ms });
 
-/** The clocks of the machine, injected so that rules about time can be tested without waiting. */
+/** The machine's clocks, injected so that rules about time can be tested without waiting. */
 export class Clock {
   now(): Instant {
     return { wall: Date.now(), monotonic: performance.now() };
   }
 
   /**
-   * Milliseconds since `then`: the greater of the two differences. A wall clock set back or a machine that slept
-   * (the monotonic clock stops) can so make a thing look older, never younger (docs/bank.md#token-rules, docs/api.md#freshness).
+   * Milliseconds since `then`: the greater of the two differences. A wall clock that was set back, or a machine that
+   * slept (the monotonic clock stops), can therefore make something look older, never younger
+   * (docs/bank.md#token-rules, docs/api.md#freshness).
    */
   since(then: Instant): number {
     const now = this.now();

@@ -10,7 +10,7 @@ import { GatewayError } from '../../errors/gateway-error.js';
 import { Log } from '../../telemetry/log.js';
 import { problemOf, type Findings } from './steps.js';
 
-/** The result of the next step: the drift of the list, or why it cannot be read. */
+/** The result of the next step: the drift in the list, or why it cannot be read. */
 interface Listed {
   readonly drift: readonly Drift[];
   /** Number of pages; 0 if they could not be read. */
@@ -18,7 +18,7 @@ interface Listed {
   readonly unreadable?: unknown;
 }
 
-/** Reads the whole list as the gateway does; the next step reports an answer that cannot be read. */
+/** Reads the whole list as the gateway does. The next step reports an unreadable response. */
 export async function checkAccounts(call: AuthorizedCall, settings: Settings, findings: Findings): Promise<Listed> {
   const { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs } = settings;
   const deadline = AbortSignal.timeout(timeoutMs);

@@ -9,7 +9,7 @@ import { StepFailed, type Findings } from './steps.js';
 
 type Named<T> = readonly (readonly [name: string, value: T])[];
 
-/** The hosts of the bank by the name of their facts: one, or two if another one issues the tokens. */
+/** The bank's hosts by the name of their facts: one, or two if a separate host issues tokens. */
 function urlsOf({ BANK_BASE_URL: baseUrl, BANK_AUTH_URL: authUrl }: Settings): Named<string> {
   if (new URL(baseUrl).host === new URL(authUrl).host) return [['bank', baseUrl]];
   return [
@@ -30,7 +30,7 @@ export async function checkDns(settings: Settings, { facts }: Findings): Promise
   }
 }
 
-/** All addresses of a name, as the runtime's own connections find them. @throws StepFailed dns-failed */
+/** All addresses of a name, as the runtime's own connections resolve them. @throws StepFailed dns-failed */
 async function resolve(host: string, timeoutMs: number): Promise<string[]> {
   const found = await within(lookup(host, { all: true }), timeoutMs).catch((error: NodeJS.ErrnoException) => error);
   if (Array.isArray(found)) return found.map(({ address }) => address);

@@ -10,10 +10,10 @@ import { problemOf, StepFailed, type Findings } from './steps.js';
 
 const INVALID = { code: 'config-invalid', owner: 'operator' } as const;
 
-/** Reads the settings, and starts the sandbox bank if that is asked for. @throws SettingsInvalid, SandboxNotStarted */
+/** Reads the settings, and starts the sandbox bank on request. @throws SettingsInvalid, SandboxNotStarted */
 export type SettingsSource = () => Promise<{ readonly settings: Settings; readonly warnings: readonly string[] }>;
 
-/** The first step: all settings, read as the gateway reads them. An example is given as it would be in .env. */
+/** The first step: reads all settings as the gateway does. An example is shown as a line of .env. */
 export async function checkSettings(source: SettingsSource, findings: Findings): Promise<Settings> {
   try {
     const { settings, warnings } = await source();
@@ -40,7 +40,7 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
   }
 }
 
-/** Opens the client certificate: its thumbprint for the bank, and how long it is valid. */
+/** Opens the client certificate. Reports its thumbprint, for the bank, and how long it is valid. */
 export async function checkCertificate(
   settings: Settings,
   clock: Clock,

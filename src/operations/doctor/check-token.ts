@@ -16,12 +16,12 @@ export async function checkToken({ tokens, egress }: BankIdentity, findings: Fin
   findings.warning = problemOf('clock-skewed', `The clock of this machine is ${difference} the bank's.`);
 }
 
-/** The refusals of a bank that asks for the certificate after the handshake, which TLS 1.3 does not allow. */
+/** Refusals by a bank that requests the certificate after the handshake, which TLS 1.3 does not allow. */
 const MAY_BE_LATE = new Set(['certificate-rejected', 'address-not-allowed']);
 
 /**
- * Tries TLS 1.2 once where our certificate seems refused over TLS 1.3. Returns what to report: the failure, with what TLS 1.2 gave.
- * @param older an identity that speaks TLS 1.2 at most
+ * Tries TLS 1.2 once if our certificate seems refused over TLS 1.3. Returns the failure to report, with the result of
+ * TLS 1.2. @param older an identity that speaks at most TLS 1.2
  */
 export async function explainByOlderTls(thrown: unknown, older: BankIdentity): Promise<unknown> {
   const { code, owner, detail } = toGatewayError(thrown);

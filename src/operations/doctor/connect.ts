@@ -10,7 +10,7 @@ import { toGatewayError, type GatewayError } from '../../errors/gateway-error.js
 
 /** An open connection to a host of the bank. */
 interface OpenConnection {
-  /** The addresses of its ends. */
+  /** The addresses of both ends. */
   readonly route: Readonly<Record<string, unknown>>;
   /** Ends with the handshake, or with a refusal after it. Never rejects. */
   readonly handshake: Promise<Handshake>;
@@ -29,7 +29,7 @@ export interface TlsFacts {
   readonly serverChain?: ReturnType<typeof toChain>;
 }
 
-/** Under TLS 1.3 a server refuses our certificate only after the handshake; its alert then follows within a round trip. */
+/** Under TLS 1.3, a server refuses our certificate only after the handshake; its alert follows within a round trip. */
 const REFUSAL_WAIT_MS = 500;
 const MAX_CERTIFICATES = 10;
 const MAX_LENGTH = 500;
@@ -65,12 +65,12 @@ function openConnection(
   };
   request.on('error', end);
   request.on('socket', (socket) => {
-    // TCP, or the tunnel, is open by now
+    // TCP, or the tunnel, is open now
     if (!(socket instanceof TLSSocket)) return;
     const { localAddress: sourceAddress, remoteAddress, remotePort } = socket;
     const sourceAddressIs = 'the local address; behind a NAT or a proxy the bank sees another one';
     onOpen({ remoteAddress, remotePort, sourceAddress, sourceAddressIs });
-    // the runtime destroys a socket whose server it does not trust, and with it the certificate
+    // the runtime destroys a socket whose server it does not trust, and the certificate with it
     const destroy = socket.destroy.bind(socket);
     socket.destroy = (error) => {
       if (error && socket.authorizationError) onTls({ serverChain: toChain(socket.getPeerX509Certificate()) });

@@ -17,13 +17,13 @@ import { problemOf, StepFailed, Steps, STEPS, type Findings, type StepReport } f
 
 interface ExamineOptions {
   readonly mode: Settings['mode'];
-  /** Stop after the local steps. */
+  /** True to stop after the local steps. */
   readonly offline: boolean;
   readonly settings: SettingsSource;
   readonly clock: Clock;
   /** Called when a step ends. */
   readonly onStep: (report: StepReport) => void;
-  /** Records the calls to the bank, from the token request on. */
+  /** Records the calls to the bank, starting with the token request. */
   readonly recorder?: Recorder | undefined;
 }
 
@@ -82,7 +82,7 @@ async function examineBank(
   const { egress } = identity;
   const call = new AuthorizedCall({ current: identity }, settings, clock);
   let tls: Record<string, TlsFacts> = {};
-  /** Runs a step that the bank may refuse. It resumes no TLS session, so that the bank judges it anew. */
+  /** Runs a step that the bank may refuse. It resumes no TLS session, so that the bank checks the certificate anew. */
   const ask = <T>(name: 'tls' | 'token' | 'accounts', work: (findings: Findings) => Promise<T>): Promise<T> =>
     steps.run(name, async (findings) => {
       if (name !== 'tls') egress.forget();

@@ -7,12 +7,13 @@ import type { RecordingFacts } from '../../sandbox/replay/read-recording.js';
 import type { TlsFacts } from './connect.js';
 import type { BankDescription, Recorder } from './record/recorder.js';
 
-/** Labels of hosts that are no name. */
+/** Host labels that identify nobody. */
 const GENERIC = /\b(api|www|com|net|org|localhost|example|internal)\b/g;
 
 /**
- * Facts about the bank in a recording: its TLS, and the words that it must not contain (hosts, user, subject of our certificate,
- * names of the bank's servers). A public list of certificates must not find the keys, so they are hashed with a salt.
+ * Facts about the bank for a recording: its TLS, and the words that the recording must not contain (hosts, user,
+ * subject of our certificate, names of the bank's servers). Keys are hashed with a salt, so that they cannot be looked
+ * up in a public list of certificates.
  */
 export function describeBank(
   settings: Settings,
@@ -38,7 +39,7 @@ export function describeBank(
   return { tls, words };
 }
 
-/** Requests a page past the end, and a page of one row. */
+/** Requests a page past the end, and a page with one row. */
 export async function recordOddPages(
   recorder: Recorder,
   call: AuthorizedCall,

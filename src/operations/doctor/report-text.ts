@@ -3,14 +3,17 @@ import type { StepReport } from './steps.js';
 
 const MARKS = { ok: '✓', warning: '!', failed: '✗', skipped: '·' } as const;
 
-/** One step for people: result, duration, the warning if there is one, and the facts. */
+/** One step for people: result, duration, a warning if there is one, and the facts. */
 export function toStepText({ name, status, ms, facts, problem, remedy }: StepReport): string {
   const warning = status === 'warning' ? { warning: `${problem} ${remedy}` } : {};
   const head = `${MARKS[status]} ${name.padEnd(12)}${String(ms).padStart(6)} ms`;
   return [head, ...toTable(toRows({ ...warning, ...facts }), '    '), ''].join('\n');
 }
 
-/** The end of the report: a summary, or what is broken and who must act. With the steps above it is the text for a ticket. */
+/**
+ * The end of the report: a summary, or the problem and who must act. Together with the steps above, it is the text for
+ * a ticket.
+ */
 export function toVerdictText(report: DoctorReport, version: string, at: Date, offline: boolean): string {
   const failed = failedStep(report);
   if (!failed) {
@@ -30,7 +33,7 @@ export function toVerdictText(report: DoctorReport, version: string, at: Date, o
   return ['', title, '', ...toTable(rows, ''), ''].join('\n');
 }
 
-/** A row for each value, however deep: `bank.serverChain.0.subject`. */
+/** A row for each value, at any depth: `bank.serverChain.0.subject`. */
 function toRows(facts: object, prefix = ''): [string, string][] {
   const known = Object.entries(facts).filter(([, value]) => value !== undefined);
   return known.flatMap(([name, value]: [string, unknown]): [string, string][] =>

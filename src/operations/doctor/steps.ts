@@ -19,7 +19,7 @@ export type StepName = (typeof STEPS)[number];
 /** A code from docs/errors.md, or one that only the doctor uses. */
 type DoctorCode = AnyCode | 'config-invalid' | 'pfx-unreadable' | 'dns-failed';
 
-/** The result of one step; `code`, `owner`, `problem` and `remedy` are null if nothing is wrong. */
+/** The result of one step; `code`, `owner`, `problem` and `remedy` are null if it succeeded. */
 export interface StepReport {
   readonly name: StepName;
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
@@ -33,14 +33,14 @@ export interface StepReport {
 
 type StepProblem = { readonly [Name in 'code' | 'owner' | 'problem' | 'remedy']: NonNullable<StepReport[Name]> };
 
-/** Findings of a step so far; they are reported when it fails, too. */
+/** Findings of a step so far; they are reported even if it fails. */
 export interface Findings {
   readonly facts: Record<string, unknown>;
-  /** A problem that does not fail the step. Its owner is the operator if it names none. */
+  /** A problem that does not fail the step. Its owner is the operator by default. */
   warning?: Pick<StepProblem, 'problem' | 'remedy'> & Partial<StepProblem>;
 }
 
-/** A problem with owner and remedy of its code. */
+/** A problem with its code's owner and remedy. */
 export const problemOf = (code: AnyCode, problem: string): StepProblem => ({
   code,
   owner: PROBLEMS[code].owner,
@@ -48,14 +48,14 @@ export const problemOf = (code: AnyCode, problem: string): StepProblem => ({
   remedy: remedyOf(code),
 });
 
-/** A step failed for a reason other than a GatewayError. */
+/** Thrown if a step fails for a reason other than a GatewayError. */
 export class StepFailed extends Error {
   constructor(readonly found: StepProblem) {
     super(found.problem);
   }
 }
 
-/** The steps whose failure may show later: under TLS 1.3, a refusal of our certificate arrives after the handshake. */
+/** Steps whose failure may show up later: under TLS 1.3, a refusal of our certificate arrives after the handshake. */
 const STEP_OF: Readonly<Partial<Record<DoctorCode, StepName>>> = {
   'proxy-refused': 'route',
   'proxy-unavailable': 'route',
@@ -75,7 +75,7 @@ export class Steps {
     return STEPS.map((name) => this.#reports.get(name) ?? { name, status: 'skipped', ms: 0, facts: {}, ...NO_PROBLEM });
   }
 
-  /** Runs a step, notes how it went, and returns its result. @throws what the step throws */
+  /** Runs a step, records its outcome, and returns its result. @throws what the step throws */
   async run<T>(name: StepName, work: (findings: Findings) => Promise<T>): Promise<T> {
     const findings: Findings = { facts: {} };
     const started = performance.now();

@@ -11,7 +11,7 @@ import { judgeHealth, toSlow, type Part, type PartStatus } from '../status/judge
 
 const SEVERITY: readonly PartStatus[] = ['down', 'degraded', 'unknown', 'up'];
 
-/** The body of /health (docs/troubleshooting.md#health). It asks nobody anything. */
+/** The body of /health (docs/troubleshooting.md#health). Building it calls nobody. */
 @Injectable()
 export class HealthReport {
   constructor(
@@ -35,13 +35,13 @@ export class HealthReport {
     };
   }
 
-  /** Terminus sorts the components into info and error; it has no status for one that was not tried. */
+  /** Terminus sorts the components into info and error; it has no status for an unchecked one. */
   async #check(worstFirst: readonly (readonly [name: string, part: Part])[]) {
     const indicators = worstFirst.map(([name, { status }]) => () => ({
       [name]: { status: status === 'unknown' ? ('up' as const) : status },
     }));
     const { info = {}, error = {} } = await this.health.check(indicators).catch((thrown: unknown) => {
-      // terminus reports a component that is down by throwing the result
+      // terminus throws the result to report a component that is down
       if (thrown instanceof ServiceUnavailableException) return thrown.getResponse() as HealthCheckResult;
       throw thrown;
     });
@@ -105,7 +105,7 @@ export class HealthReport {
 const toLastError = (trouble: Trouble | null) =>
   trouble && { code: trouble.error.code, at: trouble.lastAt, status: trouble.error.upstreamStatus ?? null };
 
-/** The proxy on the way to either host of the bank, `host:port`; null without one. */
+/** The proxy on the route to either of the bank's hosts, `host:port`; null without one. */
 function toProxyHost(settings: Settings): string | null {
   const { EGRESS_PROXY_URL: proxy, BANK_BASE_URL, BANK_AUTH_URL } = settings;
   const isUsed = [BANK_BASE_URL, BANK_AUTH_URL].some((url) => !goesDirect(settings, url));
@@ -113,8 +113,8 @@ function toProxyHost(settings: Settings): string | null {
 }
 
 /**
- * What a refused token renewal leads to, which does not heal by itself: until when apps get current data, and then a copy. Null
- * where it is not certain: without a refusal, and while other instances refresh.
+ * The effect of a refused token renewal, which does not go away by itself: how long apps get current data, and then a
+ * copy. Null if it is uncertain: without a refusal, and while other instances refresh.
  */
 function toForecast({ at, token, snapshot, sharing }: GatewayFacts, settings: Settings) {
   if (token.trouble?.error.owner !== 'operator' || snapshot.ageMs === null || sharing.redis?.state === 'fleet')

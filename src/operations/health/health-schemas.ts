@@ -13,7 +13,7 @@ const failure = z.object({
   status: z.int().nullable().meta({ example: 503 }).describe('HTTP status of the answer; null if there was none'),
 });
 
-/** One component. An unhealthy one has who must act and what to do, before its data. */
+/** One component. An unhealthy one starts with who must act and what to do, before its data. */
 const partOf = <T extends z.ZodRawShape>(name: string, data: T) =>
   z
     .object({
@@ -128,7 +128,7 @@ const parts = {
 };
 
 const details = z.object(parts).meta({ id: 'HealthDetails' });
-/** Grouped by terminus: each component is in one of the two. */
+/** Grouped by Terminus: each component is in one of the two. */
 const some = z.object(parts).partial().meta({ id: 'HealthParts' });
 
 /** The body of /health. */

@@ -7,7 +7,7 @@ import { HealthReport } from './health-report.js';
 import { healthSchema, healthStatusSchema } from './health-schemas.js';
 import { isReady, Readiness } from '../status/readiness.js';
 
-/** Probes retry on their own schedule; for people, about one step of the back-off. */
+/** Probes retry on their own schedule; for people, this is about one step of the back-off. */
 const RETRY_AFTER_SECONDS = '5';
 
 const whole = { 'application/json': { schema: refTo(healthSchema) } };
@@ -60,7 +60,7 @@ export class HealthController {
   @ApiResponse({ status: 503, description: 'not ready', content: whole })
   @Header('cache-control', 'no-store')
   async all(@Headers('x-client-name') clientName: string | undefined, @Res({ passthrough: true }) reply: FastifyReply) {
-    // a page that stays open costs an idle bank nothing
+    // an open page costs an idle bank nothing
     const facts = clientName === OWN_PAGE ? this.readiness.known() : await this.readiness.facts();
     const report = await this.report.of(facts);
     if (report.status === 'error') setNotReady(reply);

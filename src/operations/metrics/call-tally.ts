@@ -1,20 +1,20 @@
 import type { Owner } from '../../errors/problem-table.js';
 import type { RequestEnded } from '../../telemetry/activity.js';
 
-/** Durations are counted in steps of 15 %, from 0.05 ms to a minute. */
+/** Durations are counted in buckets 15 % apart, from 0.05 ms to a minute. */
 const STEPS = 100;
 const FIRST_MS = 0.05;
 const GROWTH = 1.15;
 
-/** A call, and what it got. `other`: an error of the caller, or a caller that left. */
+/** A call and its result. `other`: an error of the caller, or a caller that left. */
 export interface RecentCall {
   readonly ms: number;
   readonly got: 'current' | 'stale' | 'errors' | 'other';
-  /** The owner of an error. */
+  /** The party that must act on an error. */
   readonly owner?: Owner | undefined;
 }
 
-/** The request as a call of an app; null for every request that is none. */
+/** The request as a call by an app; null for any other request. */
 export function toRecentCall({ isCall, status, ms, cache, problem, isOwnPage }: RequestEnded): RecentCall | null {
   if (isOwnPage || !isCall) return null;
   if (status >= 500) return { ms, got: 'errors', owner: problem?.owner ?? 'operator' };
@@ -22,13 +22,13 @@ export function toRecentCall({ isCall, status, ms, cache, problem, isOwnPage }: 
   return { ms, got: cache === 'stale' ? 'stale' : 'current' };
 }
 
-/** The calls of some time, however many: what they got, and how long they took. */
+/** The calls of some period, in constant memory: their results and durations. */
 export class CallTally {
   requests = 0;
   current = 0;
   stale = 0;
   errors = 0;
-  /** The errors by who must act. */
+  /** Errors by the party that must act. */
   readonly failuresByOwner: Partial<Record<Owner, number>> = {};
   readonly #durations = new Uint32Array(STEPS);
 
@@ -51,7 +51,7 @@ export class CallTally {
     }
   }
 
-  /** The duration that so many of 100 calls did not exceed, ms, within 8 %; null without calls. */
+  /** A percentile of the durations, ms, accurate to 8 %; null without calls. */
   percentileMs(percent: number): number | null {
     if (this.requests === 0) return null;
     const wanted = (this.requests * percent) / 100;
@@ -60,7 +60,7 @@ export class CallTally {
       counted += count;
       return counted >= wanted;
     });
-    // the middle of the step
+    // the middle of the bucket
     return Number((FIRST_MS * GROWTH ** (step - 0.5)).toPrecision(2));
   }
 }

@@ -7,30 +7,30 @@ import type { RecentClient } from './recent-schema.js';
 
 const MAX_NAMES = 50;
 const NAME = /^[A-Za-z0-9._-]{1,40}$/;
-/** A name that called for longer ago is forgotten, ms. */
+/** A name is forgotten this long after its last call, ms. */
 const FORGET_AFTER_MS = 3_600_000;
 const WITHOUT_NAME = 'none';
 const OTHER = 'other';
-/** Problems of callers that are not allowed to call: they must not use up the names. */
+/** Problems of callers that are not allowed to call: they must not use up the slots for names. */
 const REJECTED = new Set(['client-not-allowed', 'host-not-allowed']);
 const SECONDS = 60;
 
 interface Caller {
-  /** All requests, whatever they got. */
+  /** All requests, whatever the result. */
   requests: number;
-  /** The calls of the last minute by second, the newest last. */
+  /** Calls of the last minute by second, newest last. */
   readonly seconds: { readonly second: number; readonly calls: CallTally }[];
   /** Time of the last call of `/api`, ms since 1970; null without one. */
   lastAt: number | null;
-  /** The same by the monotonic clock. */
+  /** The same, by the monotonic clock. */
   lastSeen: number;
 }
 
 type Request = Pick<RequestEnded, 'clientName' | 'isCall' | 'problem'>;
 
 /**
- * The callers by name, from their X-Client-Name (docs/logs.md#labels): the 50 names that called `/api` last within an
- * hour, if they look like those of programs; `other` for the rest, which may hold anything, and `none` without one.
+ * Callers by name, from X-Client-Name (docs/logs.md#labels): the 50 names that called `/api` most recently, within an
+ * hour, if they look like program names; `other` for the rest, which may contain anything; `none` without a name.
  */
 @Injectable()
 export class Callers {
@@ -40,7 +40,7 @@ export class Callers {
     for (const name of [WITHOUT_NAME, OTHER]) this.#add(name);
   }
 
-  /** Counts a request. `call`: what it got, for a call of an app. */
+  /** Counts a request. `call`: the result of a call by an app. */
   record(request: Request, call: RecentCall | null): void {
     const now = this.clock.now();
     const caller = this.#find(request, now);
@@ -56,7 +56,7 @@ export class Callers {
     return [...this.#byName].map(([name, { requests }]) => ({ name, requests }));
   }
 
-  /** The callers of the last hour, the busiest of the last minute first. */
+  /** The callers of the last hour, those with the most calls in the last minute first. */
   get clients(): RecentClient[] {
     this.#forgetOld();
     const since = toSecond(this.clock.now()) - SECONDS;
@@ -105,7 +105,7 @@ export class Callers {
 
 const toSecond = ({ monotonic }: Instant): number => Math.floor(monotonic / 1000);
 
-/** The tally of a second, the newest of the caller. */
+/** The tally of a second, the caller's newest. */
 function tallyOf({ seconds }: Caller, second: number): CallTally {
   const last = seconds.at(-1);
   if (last?.second === second) return last.calls;

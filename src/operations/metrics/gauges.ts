@@ -11,7 +11,7 @@ import { judgeHealth } from '../status/judge-health.js';
 import { isReady } from '../status/readiness.js';
 import { toText, type Sample, type Value } from './metric.js';
 
-/** The metrics that show the state at the moment of a scrape (docs/logs.md#metrics). */
+/** Metrics that show the state at the time of a scrape (docs/logs.md#metrics). */
 @Injectable()
 export class Gauges {
   readonly #countConnections: () => Promise<number>;
@@ -73,7 +73,7 @@ export class Gauges {
   }
 }
 
-/** @param value one without labels, or samples with them */
+/** @param value a value without labels, or samples with labels */
 function gauge(name: string, help: string, value: Value | readonly Sample[]): string {
   const samples = Array.isArray(value) ? (value as readonly Sample[]) : [{ labels: {}, value: value as Value }];
   return toText(`accounts_gateway_${name}`, 'gauge', help, samples);
@@ -88,7 +88,7 @@ function certificatesOf({ certificate, token, snapshot, bank, listener }: Gatewa
   ];
 }
 
-/** A state set: one sample per state, 1 for the present one. */
+/** A state set: one sample per state, 1 for the current one. */
 const toStates = (label: string, states: readonly string[], present: string): Sample[] =>
   states.map((state) => ({ labels: { [label]: state }, value: state === present }));
 

@@ -1,14 +1,14 @@
-/** The value of a sample; a sample whose value is null is left out. */
+/** The value of a sample; a sample with the value null is omitted. */
 export type Value = number | boolean | null;
 
 export interface Sample {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: Value;
-  /** For the parts of a histogram. */
+  /** Suffix for the parts of a histogram. */
   readonly suffix?: string;
 }
 
-/** A metric with its samples in the text format 0.0.4 of Prometheus. */
+/** A metric with its samples, in the Prometheus text format 0.0.4. */
 export function toText(
   name: string,
   type: 'counter' | 'gauge' | 'histogram',
@@ -28,7 +28,7 @@ function toLabels(labels: Sample['labels']): string {
 
 const escape = (value: string): string => value.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n');
 
-/** The values of labels, in the order of their names. They are ours: nothing that a caller sends. */
+/** Label values, in the order of the label names. They are our own: nothing comes from a caller. */
 type LabelValues = readonly (string | number)[];
 
 interface Node<T> {
@@ -36,7 +36,7 @@ interface Node<T> {
   data?: T;
 }
 
-/** The series of a metric, each found by one label after the other: an observation builds no text. */
+/** The series of a metric, nested by label, so that an observation builds no string. */
 class Series<T> {
   readonly all: { readonly labels: Sample['labels']; readonly data: T }[] = [];
   readonly #root: Node<T> = { next: new Map() };
@@ -87,7 +87,7 @@ export class Counter {
 
 /** A histogram of durations, seconds. */
 export class Histogram {
-  /** `counts` has the observations of each bucket alone; the last one those beyond all. */
+  /** `counts` has the observations of each bucket alone; the last one has those above all bounds. */
   readonly #series: Series<{ readonly counts: number[]; sum: number }>;
 
   constructor(

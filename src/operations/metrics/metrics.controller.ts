@@ -6,7 +6,7 @@ import { Metrics } from './metrics.js';
 
 const KEPT_MS = 1000;
 
-/** The text of all metrics: what was counted, the state at this moment, and the process. Kept for a second. */
+/** The text of all metrics: counters, the current state, and the process. Cached for a second. */
 @ApiTags('health')
 @Controller('metrics')
 export class MetricsController {

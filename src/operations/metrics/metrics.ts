@@ -7,7 +7,7 @@ import { Callers } from './callers.js';
 import { Counter, Histogram, toText } from './metric.js';
 import { RecentHistory } from './recent-history.js';
 
-/** Seconds, from a response out of memory to the longest REQUEST_DEADLINE_MS. */
+/** Buckets in seconds, from a response served from memory to the longest REQUEST_DEADLINE_MS. */
 const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
 const CALL_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const REFRESH_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
@@ -15,7 +15,7 @@ const REFRESH_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 3
 const counter = (name: string, help: string, labelNames: readonly string[]) =>
   new Counter(`accounts_gateway_${name}_total`, help, labelNames);
 
-/** Counts what happens in one app (docs/logs.md#metrics). */
+/** Counts the events in one app (docs/logs.md#metrics). */
 @Injectable()
 export class Metrics {
   readonly #requests = new Histogram(
@@ -61,7 +61,7 @@ export class Metrics {
     activity.on('snapshotTaken', ({ source }) => this.#sources?.add([source]));
   }
 
-  /** The text format 0.0.4. */
+  /** Metrics in the Prometheus text format 0.0.4. */
   toText(): string {
     const clients = this.callers.requests.map(({ name, requests: value }) => ({
       labels: { client_name: name },
@@ -80,7 +80,7 @@ export class Metrics {
     ].join('');
   }
 
-  /** For Prometheus, a counter that is missing before its first increment never rises. */
+  /** In Prometheus, a counter that is missing before its first increment seems never to rise. */
   #startAtZero(): void {
     for (const outcome of ['ok', ...PROBLEM_CODES.filter((code) => PROBLEMS[code].owner !== 'caller')]) {
       this.#refreshes.add([outcome], 0);

@@ -15,7 +15,7 @@ const MAX_POINTS = 360;
 @Injectable()
 export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #points: RecentPoint[] = [];
-  /** The calls of apps since the last point. */
+  /** Calls by apps since the last point. */
   calls = new CallTally();
   #bankCalls = new CallTally();
   #timer: NodeJS.Timeout | null = null;
@@ -64,7 +64,7 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
     };
   }
 
-  /** Adds a point for the activity since the last one; called every 10 s. */
+  /** Adds a point for the activity since the previous one; called every 10 s. */
   endPoint(): void {
     this.#points.push(this.present);
     if (this.#points.length > MAX_POINTS) this.#points.shift();
@@ -75,12 +75,12 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
 
 const MAX_EVENTS = 200;
 
-/** Events of normal operation. They are not kept, because they would displace the others. */
+/** Events of normal operation. They are not kept, because they would push out the others. */
 const COMMON = new Set(['bank.call', 'request', 'snapshot.refreshed', 'token.acquired']);
 
 /**
- * The last notable log events (docs/logs.md#the-last-hour), each with its message. Other fields of a line stay
- * in the log.
+ * The last notable log events (docs/logs.md#the-last-hour), each with its message. The other fields are only in the
+ * log.
  */
 @Injectable()
 export class RecentEvents {

@@ -27,12 +27,12 @@ function createHistory() {
       ...change,
     });
   const callers = new Callers(clock);
-  // it is the listener that records
+  // the listener does the recording
   const metrics = new Metrics(activity, callers, history, {} as Settings);
   return { metrics, activity, clock, status, history, callers, request };
 }
 
-/** The accuracy that docs/logs.md#the-last-hour promises. */
+/** The accuracy promised in docs/logs.md#the-last-hour. */
 function expectWithin8Percent(reported: number | null | undefined, ms: number): void {
   expect(Math.abs((reported ?? NaN) - ms)).toBeLessThanOrEqual(ms * 0.08);
 }

@@ -14,7 +14,7 @@ type Target = BankCallEnded['target'];
 const FAST_ENOUGH = 2;
 
 /**
- * The condition of the bank, from the token requests and refreshes that have ended. A series of failures begins with the first
+ * The condition of the bank, from completed token requests and refreshes. A series of failures begins with the first
  * and ends once each kind of request that failed has succeeded again; both are logged once.
  */
 @Injectable()
@@ -52,11 +52,14 @@ export class BankCondition {
   /** Times are ISO 8601. */
   status() {
     return {
-      /** When a request last succeeded; null for never. */
+      /** Time of the last successful request; null for never. */
       lastSuccessAt: { ...this.#lastSuccessAt },
-      /** The last failure of either request, with the HTTP status of the answer; null without one. */
+      /** The last failure of either kind of request, with the HTTP status of the response; null without one. */
       lastError: this.#lastError,
-      /** Since when refreshes pass the soft timeout, and the greatest age of the copies that apps got meanwhile. */
+      /**
+       * Start of the period in which refreshes exceed the soft timeout, and the maximum age of the copies that apps got
+       * meanwhile.
+       */
       slow: this.#slow,
     };
   }

@@ -11,7 +11,7 @@ import { BankCondition } from './bank-condition.js';
 /** The state of every component at one moment. */
 export type GatewayFacts = ReturnType<GatewayStatus['read']>;
 
-/** Reads the state of every component. Health, metrics and the last hour take it from here only. */
+/** Reads the state of every component. Health, metrics and the last hour get it only from here. */
 @Injectable()
 export class GatewayStatus {
   constructor(
@@ -25,17 +25,17 @@ export class GatewayStatus {
     private readonly source: SnapshotSource,
   ) {}
 
-  /** Asks each component once, and none of them waits. */
+  /** Reads each component once; none of them waits. */
   read() {
     const { tokens, egress } = this.identities.current;
     return {
-      /** The moment, ms since 1970. */
+      /** The time, ms since 1970. */
       at: this.clock.now().wall,
-      /** True after a signal to stop. */
+      /** True after a stop signal. */
       stopping: this.underWay.isStopping,
       certificate: this.identities.status(),
       token: tokens.status(),
-      /** The bank, over token and list. */
+      /** The bank, over token requests and refreshes. */
       bank: {
         ...this.condition.status(),
         clockSkewMs: egress.clockSkewMs,
@@ -52,12 +52,12 @@ export class GatewayStatus {
   }
 }
 
-/** The current failures of token and list as one series; all null, and the circuit closed, when there are none. */
+/** The current failures of token and list as one series; without failures, all null and the circuit closed. */
 export function toFailureSeries({ token, snapshot }: Pick<GatewayFacts, 'token' | 'snapshot'>) {
   const troubles = [token.trouble, snapshot.trouble].filter((trouble) => trouble !== null);
   const circuits = troubles.map(({ circuit }) => circuit);
   return {
-    /** The state of the back-off: whether the bank is asked. */
+    /** The state of the back-off: whether calls go to the bank. */
     circuit: circuits.includes('open') ? ('open' as const) : (circuits[0] ?? ('closed' as const)),
     failingSince: troubles.map(({ since }) => since).toSorted()[0] ?? null,
     attempts: troubles.length > 0 ? Math.max(...troubles.map(({ attempts }) => attempts)) : null,

@@ -18,8 +18,8 @@ interface PartProblem {
 }
 
 /**
- * The health of the gateway, and of each component that it has (docs/troubleshooting.md#health). Those of the path to the bank
- * are in order: one that was not tried because an earlier one fails is `unknown`.
+ * Judges the health of the gateway and of each of its components (docs/troubleshooting.md#health). Those on the path to
+ * the bank are in order: a component that was not tried because an earlier one fails is `unknown`.
  */
 export function judgeHealth(facts: GatewayFacts) {
   const { stopping, listener } = facts;
@@ -42,7 +42,7 @@ export function judgeHealth(facts: GatewayFacts) {
 const UP: Part = { status: 'up' };
 const UNKNOWN: Part = { status: 'unknown' };
 
-/** True if the bank has answered a call of this instance, which may also live on the copies of others. */
+/** True if the bank has responded to a call of this instance, which may also live on the copies of others. */
 const everAnswered = ({ bank }: GatewayFacts): boolean => bank.serverCertificateEnds !== null;
 
 function judgeCertificate({ certificate: { unusable, refused, notAfter, daysLeft } }: GatewayFacts): Part {
@@ -76,7 +76,7 @@ function judgeToken(facts: GatewayFacts): Part {
   if (state === 'requested' && facts.snapshot.slowSince !== null) {
     return degraded('bank-slow', 'The token request takes longer than SNAPSHOT_SOFT_TIMEOUT_MS.');
   }
-  // one that ran out while nobody called is renewed by the next call
+  // a token that expired while nobody called is renewed by the next call
   return usable || everAnswered(facts) ? UP : UNKNOWN;
 }
 
@@ -95,7 +95,7 @@ function judgeBank(facts: GatewayFacts): Part {
   return asOf !== null && !restored ? UP : UNKNOWN;
 }
 
-/** The slow bank: since when, and the greatest age of the copies that apps got; null while it is fast. */
+/** A slow bank: since when, and the maximum age of the copies that apps got; null while it is fast. */
 export function toSlow({ bank, snapshot }: Pick<GatewayFacts, 'bank' | 'snapshot'>) {
   const { slowSince, ageMs } = snapshot;
   const { since = slowSince, copyAgeMs = 0 } = bank.slow ?? {};
@@ -113,7 +113,7 @@ function judgeSnapshot(facts: GatewayFacts): Part {
   }
   const slow = toProblem('bank-slow', 'Apps get the cached snapshot, marked stale, while the refresh runs.');
   const cause = findCause(facts) ?? (refreshing ? slow : null);
-  // without a cause, the failure is over, and the next call gets a new snapshot
+  // without a cause, the failure is over, and the next call triggers a new snapshot
   if (stale && cause) return { status: 'degraded', ...cause };
   const fileFailing = facts.sharing.file?.failing ?? null;
   if (fileFailing === null) return UP;
@@ -131,7 +131,7 @@ function judgeNothingToServe(facts: GatewayFacts): Part {
   return { status: 'down', ...cause, detail: `${expired}${cause.detail}` };
 }
 
-/** The first failure on the path. */
+/** The first failure on the path to the bank. */
 function findCause(facts: GatewayFacts): PartProblem | null {
   const { certificate, snapshot } = facts;
   if (certificate.unusable !== null) return toProblem('certificate-unusable', certificate.unusable);
@@ -157,7 +157,7 @@ function judgeListener(listener: NonNullable<GatewayFacts['listener']>): Part {
   return degraded('certificate-expiring', `The certificate of this API ${when}.`);
 }
 
-/** @param reason why Redis cannot be used, in words; null when it can */
+/** @param reason why Redis cannot be used, in words; null if it can */
 function judgeSharing(reason: string | null): Part {
   if (reason === null) return UP;
   return degraded('sharing-unavailable', `Redis cannot be used: ${reason}. This instance refreshes on its own.`);
@@ -167,7 +167,7 @@ const isProxyFailure = ({ code }: GatewayError): boolean => code.startsWith('pro
 
 const fromError = ({ code, detail, owner }: GatewayError): PartProblem => ({ ...toProblem(code, detail), owner });
 
-/** `works`: the gateway still answers without this component. */
+/** `works`: true if the gateway still responds without this component. */
 const failing = (error: GatewayError, works: boolean): Part => ({
   status: works ? 'degraded' : 'down',
   ...fromError(error),

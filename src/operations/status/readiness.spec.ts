@@ -27,7 +27,7 @@ const NO_DRIFT = { found: [] } as unknown as BankDrift;
 const NOT_SHARED = { status: () => ({ redis: null, file: null }) } as SnapshotSource;
 const DOWN = new GatewayError('bank-unreachable', 'down', { retryAfterMs: 1000 });
 
-/** Readiness over the real token and snapshot rules, with a scripted bank. */
+/** Readiness with the real token and snapshot rules, and a scripted bank. */
 class Scene {
   readonly clock = new FakeClock();
   readonly underWay = { isStopping: false };
@@ -54,7 +54,7 @@ class Scene {
         return this.onToken();
       },
     });
-    // like AuthorizedCall: without a token there is no call, and the bank has not failed
+    // as in AuthorizedCall: without a token there is no call, so the bank has not failed
     const read = async ({ signal }: RefreshRequest) => {
       if (this.copy) return this.copy;
       await orAborted(this.tokens.get(), signal).catch((error: GatewayError) => {
@@ -84,17 +84,17 @@ class Scene {
     this.readiness = new Readiness(this.status, identities, this.snapshots);
   }
 
-  /** Readiness as the gauge shows it, without a call. */
+  /** Readiness as shown by the gauge, without a call. */
   get ready(): boolean {
     return isReady(this.status.read());
   }
 
-  /** Readiness as the probe reports it. */
+  /** Readiness as reported by the probe. */
   async check(): Promise<boolean> {
     return isReady(await this.readiness.facts());
   }
 
-  /** Takes the copy of another instance. */
+  /** Takes another instance's copy. */
   takeCopy() {
     this.copy = { ...this.empty(), source: 'shared' };
     return this.snapshots.get(ANY);
@@ -226,7 +226,7 @@ describe('not ready is', () => {
       scene.onToken = () => Promise.resolve(scene.token());
       scene.clock.advance(40_000);
       expect(await scene.check()).toBe(true);
-      // refused later: the copy may be served
+      // refused afterwards: the copy may be served
       scene.onToken = () => Promise.reject(new GatewayError(code, 'no'));
       scene.clock.advance(260_000);
       expect(await scene.check()).toBe(true);

@@ -7,7 +7,7 @@ import { GatewayStatus, type GatewayFacts } from './gateway-status.js';
 
 const PROBE_WAITS_MS = 500;
 
-/** Finds out whether a call for accounts would be answered now. Asks the bank if only the bank can tell. */
+/** Decides whether a call for accounts would be answered now. Calls the bank if there is no other way to find out. */
 @Injectable()
 export class Readiness {
   constructor(
@@ -16,12 +16,15 @@ export class Readiness {
     private readonly snapshots: SnapshotCache,
   ) {}
 
-  /** The facts now, without asking the bank. */
+  /** The current facts, without a call to the bank. */
   known(): GatewayFacts {
     return this.status.read();
   }
 
-  /** The facts now. Without a snapshot to serve, it asks the bank in the background and waits at most 500 ms for its answer. */
+  /**
+   * The current facts. Without a snapshot to serve, calls the bank in the background and waits at most 500 ms for its
+   * response.
+   */
   async facts(): Promise<GatewayFacts> {
     const facts = this.status.read();
     // failures are logged where they happen
@@ -42,8 +45,8 @@ export class Readiness {
 }
 
 /**
- * True if there has never been a token; or without a servable snapshot, if the gateway is not ready or an expired token may hide a
- * failure.
+ * True if there has never been a token. Without a servable snapshot, also true if the gateway is not ready or an
+ * expired token may hide a failure.
  */
 const dependsOnBank = (facts: GatewayFacts): boolean =>
   facts.bank.lastSuccessAt.token === null ||
@@ -54,8 +57,8 @@ export const isReady = (facts: GatewayFacts): boolean =>
   !facts.stopping && canAnswer(facts) && !isRefusedSinceStart(facts);
 
 /**
- * True if this instance has never had its own token, for a reason of the operator: a rollout with a wrong secret must stop,
- * whatever copy of another instance or an earlier run it could serve.
+ * True if this instance has never had its own token, for a reason that the operator must fix. A rollout with a wrong
+ * secret must stop, even if the instance could serve a copy from another instance or an earlier run.
  */
 function isRefusedSinceStart({ bank, certificate, token }: GatewayFacts): boolean {
   const isRefused = certificate.unusable !== null || token.trouble?.error.owner === 'operator';
@@ -64,8 +67,8 @@ function isRefusedSinceStart({ bank, certificate, token }: GatewayFacts): boolea
 
 /**
  * True if a call for accounts would be answered now: the cached snapshot may be served; or accounts have been read, and no
- * failure of certificate, token or list is in progress. A token that ran out while nobody called is no failure, and neither is
- * the list's while another instance refreshes.
+ * failure of certificate, token or list is in progress. A token that expired while nobody called is not a failure, and
+ * neither is a list failure while another instance refreshes.
  */
 export function canAnswer(facts: GatewayFacts): boolean {
   const { certificate, snapshot } = facts;
@@ -75,7 +78,9 @@ export function canAnswer(facts: GatewayFacts): boolean {
   return accountsRead && certificate.unusable === null && tokenError(facts) === null && !listFails;
 }
 
-/** The failure because of which there is no usable token; null if there is a token, or nobody failed to get one. */
+/**
+ * The failure that leaves the gateway without a usable token; null if there is a token, or none was requested in vain.
+ */
 export function tokenError({ token: { state, trouble } }: Pick<GatewayFacts, 'token'>): GatewayError | null {
   return state === 'usable' || !trouble ? null : trouble.error;
 }

@@ -7,7 +7,10 @@ import { GatewayError } from '../../errors/gateway-error.js';
 import { FixedDocument, SendFixedDocument, toDocuments } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
 
-/** The live pages, as Vite built them (src/pages/console/web). The files are read at the start: a later build may replace them. */
+/**
+ * The live pages, as built by Vite (src/pages/console/web). The files are read at startup: a later build may replace
+ * them.
+ */
 @ApiExcludeController()
 @UseInterceptors(SendFixedDocument)
 @Controller()
@@ -27,7 +30,7 @@ export class ConsoleController {
     return this.#status;
   }
 
-  /** The query is the page's own: it holds the view that is shown. */
+  /** The query belongs to the page: it holds the view. */
   @Get('accounts')
   accounts(): FixedDocument {
     return this.#accounts;
@@ -42,7 +45,7 @@ export class ConsoleController {
   }
 }
 
-/** A page that says that it shows the sandbox before it has asked anything. */
+/** The page, marked as the sandbox's before its first call. */
 function readPage(name: string, mode: Settings['mode']): FixedDocument {
   const html = readFileSync(builtFile(`console/${name}`), 'utf8');
   return new FixedDocument(html.replace('<html', `<html data-mode="${mode}"`), {

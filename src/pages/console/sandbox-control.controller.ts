@@ -8,8 +8,8 @@ import { controlPatch } from '../../sandbox/control/control-patch.js';
 import { SandboxControl } from '../../sandbox/control/sandbox-control.js';
 
 /**
- * Rejects calls from pages of other origins. Browsers send `Sec-Fetch-Site` on connections that they trust, and `Origin`
- * with everything but a plain GET. `none` is an address that a person typed.
+ * Rejects calls from pages of other origins. Browsers send `Sec-Fetch-Site` over connections that they trust, and
+ * `Origin` with everything but a plain GET. `none` is an address typed by a person.
  */
 class OwnPageGuard implements CanActivate {
   /** @throws GatewayError client-not-allowed */

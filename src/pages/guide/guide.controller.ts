@@ -11,14 +11,16 @@ import { renderMarkdown } from '../html/markdown.js';
 const FRONT = 'README';
 const CACHE_CONTROL = 'public, max-age=300';
 
-/** The project's own documents, style and script of all pages that the server renders, and the typed client as a package. */
+/**
+ * The project's own documents, the style and script of all server-rendered pages, and the typed client as a package.
+ */
 @ApiExcludeController()
 @UseInterceptors(SendFixedDocument)
 @Controller()
 export class GuideController {
-  /** The files of docs/, without those that only developers need. */
+  /** The files of docs/, except those that only developers need. */
   readonly #files = readBuiltFiles('guide');
-  /** By the name in the address. A page is rendered when it is first asked for, which takes milliseconds. */
+  /** Pages by their name in the address. Each is rendered at its first request, which takes milliseconds. */
   readonly #documents = toDocuments(this.#files, CACHE_CONTROL);
   readonly #packages = toDocuments(readBuiltFiles('client'), CACHE_CONTROL);
 
@@ -28,7 +30,7 @@ export class GuideController {
   }
 
   /**
-   * @param name of a page without its ending, or of a file that it loads
+   * @param name name of a page without its extension, or of a file that it loads
    * @throws GatewayError not-found
    */
   @Get('docs/guide/*')
@@ -40,7 +42,7 @@ export class GuideController {
   }
 
   /**
-   * The client of this version, for a file in the repository of a web app (client/README.md#install).
+   * The client of this version, to be kept as a file in a web app's repository (client/README.md#install).
    * @throws GatewayError not-found, which names the version of this gateway
    */
   @Get('client/:name')
@@ -63,7 +65,7 @@ export class GuideController {
     return new FixedDocument(page, { ...PAGE_HEADERS, 'cache-control': CACHE_CONTROL });
   }
 
-  /** The pages by task, from the lists of the front page. */
+  /** The pages by task, from the lists on the front page. */
   get #index(): IndexGroup[] {
     const [, ...groups] = (this.#read(`${FRONT}.md`) ?? '').split(/^## /m);
     return groups.map((group) => ({
@@ -75,7 +77,7 @@ export class GuideController {
     }));
   }
 
-  /** Where a link between documents leads. */
+  /** The target of a link between documents. */
   #find(link: string): { href: string; title: string } | null {
     const file = link.replace('../client/README.md', 'client.md').replace('../CHANGELOG.md', 'changelog.md');
     const text = this.#read(file);

@@ -7,7 +7,7 @@ export interface IndexGroup {
 }
 
 interface Options {
-  /** Place of the page in the header's links; null for a page that has none. */
+  /** Position of the page in the header's links; null for a page without one. */
   readonly place?: Place | null;
   readonly index?: readonly IndexGroup[];
   /** Its own address in the index, for "previous" and "next". */
@@ -49,7 +49,7 @@ const toLink =
   ({ href, text }: IndexGroup['links'][number]): string =>
     `<a href="${href}"${href === current ? ' aria-current="page"' : ''}>${escapeHtml(text)}</a>`;
 
-/** The pages before and after this one; empty for a page that is not in the index. */
+/** Links to the previous and next page; empty for a page that is not in the index. */
 function toNeighbors(index: readonly IndexGroup[], href: string): string {
   const links = index.flatMap((group) => group.links);
   const at = links.findIndex((link) => link.href === href);
@@ -62,5 +62,5 @@ function toNeighbors(index: readonly IndexGroup[], href: string): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** Escapes a text for HTML, in an attribute too. */
+/** Escapes a text for HTML, including attributes. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (char) => ENTITIES[char] ?? char);

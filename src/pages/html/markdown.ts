@@ -2,7 +2,7 @@ import { Marked } from 'marked';
 import { escapeHtml } from './html-page.js';
 import { highlight } from './highlight.js';
 
-/** Where a link between documents leads, and the title of that page; null for a file that is not served. */
+/** Target of a link between documents, and the title of that page; null for a file that is not served. */
 export type FindPage = (file: string) => { readonly href: string; readonly title: string } | null;
 
 /** A longer code span may wrap. */
@@ -20,7 +20,7 @@ export function renderMarkdown(markdown: string, findPage: FindPage = () => null
         const [file = '', anchor] = href.split('#');
         const isOwn = !/^(https?:|#|\/)/.test(href);
         const page = isOwn ? findPage(file) : null;
-        // a reader of the guide knows titles, not files
+        // readers of the guide know titles, not files
         const shown = page && /^[\w./-]+\.md$/.test(text) ? escapeHtml(page.title) : this.parser.parseInline(tokens);
         if (isOwn && !page) return shown;
         return `<a href="${page ? `${page.href}${anchor === undefined ? '' : `#${anchor}`}` : href}">${shown}</a>`;
@@ -39,13 +39,13 @@ export function renderMarkdown(markdown: string, findPage: FindPage = () => null
       },
     },
   });
-  // tables wider than the screen scroll, with the keyboard too
+  // tables wider than the screen scroll, also by keyboard
   return marked
     .parse(markdown, { async: false })
     .replaceAll(/<table>.*?<\/table>/gs, '<div class="scroll" tabindex="0">$&</div>');
 }
 
-/** Anchors as code hosts derive them from headings, for links between documents. */
+/** Anchors in the form that code hosts derive from headings, for links between documents. */
 export function toAnchor(heading: string): string {
   const text = heading.replace(/<[^>]*>/g, '').replace(/&[a-z]+;/g, '');
   return text

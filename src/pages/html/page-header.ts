@@ -1,4 +1,4 @@
-/** The pages for people, as every header lists them. */
+/** The pages for people, in the order of the header. */
 const PAGES = [
   ['/', 'Status'],
   ['/accounts', 'Accounts'],
@@ -9,14 +9,14 @@ const PAGES = [
 
 export type Place = (typeof PAGES)[number][0];
 
-/** The icon of every page. The status page gives it the colour of the status. */
+/** The icon of every page. The status page gives it the color of the status. */
 export const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#1b2638"/><path d="M5 8.4l2.1 2.1L11.2 6" fill="none" stroke="#fff" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"/></svg>',
 )}`;
 
 /**
- * The header of every page, as HTML: the same name and links everywhere. The page's script fills in what this gateway is
- * (src/pages/console/web/shared/page-header.ts), so the HTML is the same for every gateway.
+ * The header of every page, as HTML: the same name and links everywhere. The page's script fills in the facts about
+ * this gateway (src/pages/console/web/shared/page-header.ts), so the HTML is the same for every gateway.
  */
 export function toPageHeader(place: Place | null): string {
   const links = PAGES.map(
@@ -33,6 +33,6 @@ export function toPageHeader(place: Place | null): string {
 </header>`;
 }
 
-/** The banner of the sandbox: shown at the top, but last in the order of the keyboard. */
+/** The sandbox banner: shown at the top, but last in keyboard order. */
 export const toPageEnd = (): string =>
   '<aside id="sandbox" class="sandbox" aria-label="Sandbox"><p><strong>Sandbox</strong> Made-up accounts.</p></aside>';

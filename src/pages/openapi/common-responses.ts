@@ -46,7 +46,7 @@ const FROM_SNAPSHOT = [
   'Snapshot-Stale',
 ];
 
-/** Adds the parts that are the same for all controllers: problems, 304 and response headers. */
+/** Adds the parts shared by all controllers: problems, 304 and response headers. */
 export function addCommonResponses(paths: OpenAPIObject['paths']): void {
   for (const [path, { get }] of Object.entries(paths)) {
     if (!get) continue;

@@ -6,7 +6,7 @@ import type { OpenApiSchema } from '../../representation/schemas.js';
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
 
-/** The API as a page for people: each route with a link that calls it, then each schema. */
+/** The API as a page for people: first each route, with a link that calls it, then each schema. */
 export function toReferencePage({ info, paths, components }: OpenAPIObject): string {
   const examples = new Examples((components?.schemas ?? {}) as Record<string, OpenApiSchema>);
   const gets = Object.entries(paths).flatMap(([path, { get }]) => (get ? [{ path, get }] : []));
@@ -41,7 +41,7 @@ const placeOf = (path: string): number =>
 
 function toRoute(path: string, operation: Operation, examples: Examples): string {
   const { parameters = [], responses, summary = '', description = '' } = operation;
-  // a link can only call a route whose address is complete
+  // a link can only call a route with a complete address
   const call = path.includes('{') ? '' : ` · [call it](${path})`;
   const answers = Object.entries(responses).map(([status, response]) => {
     const { description: answer = '', content = {} } = response as { description?: string; content?: object };
@@ -84,7 +84,9 @@ function toSchema(name: string, schema: OpenApiSchema): string {
   return `${heading}${toDetails(names, toTable(['field', 'type', 'meaning'], rows))}`;
 }
 
-/** A part that most readers skip, as Markdown: it opens with a click, and when a search in the page finds it. */
+/**
+ * A part that most readers skip, as Markdown. It opens with a click, and when the browser's search finds text in it.
+ */
 const toDetails = (summary: string, content: string): string =>
   content && `<details><summary>${summary}</summary>\n\n${content}\n\n</details>\n\n`;
 
@@ -133,13 +135,13 @@ class Examples {
     return fence('sh', `curl${isBoth ? " -H 'Accept: application/json'" : ''} ${ADDRESS}${address}`);
   }
 
-  /** The answer to it in JSON, as Markdown; empty if it has none. */
+  /** The response to it in JSON, as Markdown; empty if it has none. */
   toAnswer(operation: Operation): string {
     const json = contentOf(operation)['application/json']?.schema;
     return json ? fence('json', JSON.stringify(this.#valueOf(json), null, 2)) : '';
   }
 
-  /** No schema of this document contains itself. */
+  /** No schema in this document contains itself. */
   #valueOf(schema: OpenApiSchema): unknown {
     const { $ref, example, anyOf, items, properties, enum: words, default: standard, type } = schema;
     if ($ref !== undefined) return this.#valueOf(this.schemas[$ref.replace(/^.*\//, '')] ?? {});

@@ -8,7 +8,7 @@ import { toCodePage, toFailurePage, toListPage } from './problem-pages.js';
 
 const STATUS_PAGE = 'https://status.bank.example/?a&b';
 
-/** The page without head and header, which are the same everywhere. */
+/** The page without head and header, which are the same on all pages. */
 const mainOf = (page: string): string => page.slice(page.indexOf('<main'));
 
 const headingsOf = (document: string) =>
@@ -50,7 +50,7 @@ describe('the pages of the errors', () => {
 describe('the steps', () => {
   it.each(ALL_CODES)('of %s work as printed on systemd, Docker and Kubernetes', (code) => {
     const text = PROBLEMS[code].steps.join('\n');
-    // what differs between them is in troubleshooting.md
+    // troubleshooting.md has the differences between them
     expect(text).not.toMatch(/\bnpm\b|dist\/main|kill -HUP|systemctl|docker |kubectl/);
     for (const [, document = '', anchor] of text.matchAll(/\]\(([\w-]+\.md)(?:#([\w-]+))?\)/g)) {
       if (anchor) expect(headingsOf(document)).toContain(anchor);

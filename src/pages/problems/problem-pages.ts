@@ -2,7 +2,7 @@ import type { ProblemDocument } from '../../errors/problem-document.js';
 import { ALL_CODES, PROBLEMS, remedyOf, type AnyCode, type Owner } from '../../errors/problem-table.js';
 import { escapeHtml, toHtmlPage, type IndexGroup } from '../html/html-page.js';
 
-/** Whom to contact, by owner, in the order of the list: on call first. */
+/** Contacts by owner, in the order of the list: on call first. */
 const CONTACTS: Readonly<Record<Owner, readonly [heading: string, contact: string]>> = {
   bank: ['The bank acts', "The bank's service desk. The status page shows how to reach it, if `BANK_SUPPORT` is set."],
   operator: ['The operator acts', 'Whoever runs this gateway: its settings, its certificate, its machine.'],
@@ -10,7 +10,7 @@ const CONTACTS: Readonly<Record<Owner, readonly [heading: string, contact: strin
   caller: ['The team of the app acts', 'The team of the app that made the call.'],
 };
 
-/** /problems: every code, by who acts. */
+/** /problems: every code, by the party that must act. */
 export function toListPage(): string {
   const head = '<tr><th>Code</th><th>Status</th><th>Meaning</th></tr>';
   const groups = Object.entries(CONTACTS).map(([owner, [heading, contact]]) => {
@@ -53,7 +53,7 @@ export function toCodePage(code: AnyCode, statusPage: string | null): string {
   );
 }
 
-/** The page of a browser navigation that failed, with what its problem document has. */
+/** The page for a failed browser navigation, with the contents of its problem document. */
 export function toFailurePage(
   { title, status, detail, instance, code, owner, requestId }: ProblemDocument,
   statusPage: string | null,
@@ -67,13 +67,13 @@ export function toFailurePage(
   );
 }
 
-/** The step before all others where the bank acts; empty without BANK_STATUS_PAGE. */
+/** The first of all steps if the bank must act; empty without BANK_STATUS_PAGE. */
 const toStatusPageStep = (owner: Owner, statusPage: string | null): string =>
   owner === 'bank' && statusPage !== null
     ? `Look at <a href="${escapeHtml(statusPage)}" rel="noreferrer">the bank's status page</a>.`
     : '';
 
-/** Renders code and links of a step; an address of this gateway becomes a link too. */
+/** Renders code and links in a step; an address of this gateway becomes a link too. */
 const mark = (text: string): string =>
   escapeHtml(text)
     .replaceAll(/\[([^\]]+)\]\(([\w-]+)\.md(#[\w-]+)?\)/g, '<a href="/docs/guide/$2$3">$1</a>')

@@ -16,7 +16,7 @@ const chooseType = createStrictTypeChooser([HTML, JSON_TYPE]);
 const CACHE_CONTROL = { 'cache-control': 'public, max-age=3600' };
 const page200 = { [HTML]: { schema: { type: 'string' as const, description: 'a page for people' } } };
 
-/** The page of each error, which `type` in a problem document leads to. */
+/** The page of each error; `type` in a problem document links to it. */
 @ApiTags('problems')
 @UseInterceptors(SendFixedDocument)
 @Controller('problems')

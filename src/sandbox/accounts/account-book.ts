@@ -1,7 +1,7 @@
 import { createAccount } from './create-account.js';
 import { moveBalances } from './move-balances.js';
 
-/** All accounts of one seed. Each is created when first asked for and kept as JSON text, so that a page only joins texts. */
+/** All accounts of one seed. Each is created on demand and kept as JSON text, so that a page only joins strings. */
 export class AccountBook {
   readonly #seed: number;
   readonly #texts: string[] = [];
@@ -11,8 +11,8 @@ export class AccountBook {
   }
 
   /**
-   * The JSON objects of one page (`number` from 1) out of the first `count` accounts, comma-separated; "" past the end.
-   * `second`: seconds since balances began to move, null while they do not.
+   * The JSON objects of one page (`number` from 1) of the first `count` accounts, comma-separated; "" past the end.
+   * `second`: seconds since balances began to change, null while they do not.
    */
   page(number: number, size: number, count: number, second: number | null): string {
     const from = (number - 1) * size;

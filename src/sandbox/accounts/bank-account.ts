@@ -35,6 +35,6 @@ export interface BankBalance {
   financialDate: string;
   intraDayAmount: Digits;
   lastTransactionTimestamp: string | null;
-  /** Not documented; the real service sends a number, null, or leaves it out. */
+  /** Undocumented; the real service sends a number or null, or omits it. */
   blockedBalanceAmount?: Digits | null;
 }

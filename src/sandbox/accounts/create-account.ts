@@ -27,7 +27,7 @@ const COMPANIES: readonly [Company, ...Company[]] = [
   { name: '東京サンプル株式会社', number: '0100-01-000001' },
 ];
 
-/** The account at that index (from 0). It depends on seed and index only, however many accounts there are. */
+/** The account at that index (from 0). It depends on seed and index only, not on the number of accounts. */
 export function createAccount(seed: number, index: number): BankAccount {
   const dice = new Dice(`${seed}:account:${index}`);
   const company = dice.pick(COMPANIES);
@@ -60,7 +60,7 @@ export function createAccount(seed: number, index: number): BankAccount {
   return account;
 }
 
-/** Decimals of currencies that do not have 2 (ISO 4217). */
+/** Number of decimals of currencies that do not have 2 (ISO 4217). */
 const DECIMALS: Readonly<Record<string, number>> = { JPY: 0, KWD: 3, BHD: 3 };
 
 /** A balance with the decimals of its currency. Amounts may be negative. */

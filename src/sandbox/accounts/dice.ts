@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { uniformInt } from 'pure-rand/distribution/uniformInt';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 
-/** Repeatable random numbers: the same key gives the same ones on every machine. */
+/** Reproducible random numbers: the same key gives the same numbers on every machine. */
 export class Dice {
   readonly #random;
 
@@ -10,12 +10,12 @@ export class Dice {
     this.#random = xoroshiro128plus(digest(key).readInt32LE(0));
   }
 
-  /** A whole number from `from` to `to`, both included. */
+  /** A whole number from `from` to `to`, inclusive. */
   int(from: number, to: number): number {
     return uniformInt(this.#random, from, to);
   }
 
-  /** True `percent` times in a hundred. */
+  /** True in `percent` of 100 cases. */
   chance(percent: number): boolean {
     return this.int(1, 100) <= percent;
   }

@@ -1,4 +1,4 @@
-// Node 24 has it, TypeScript's library does not know it yet.
+// Node 24 supports it, but TypeScript's library does not declare it yet.
 const { rawJSON } = JSON as JSON & { rawJSON(text: string): object };
 
 /** A number that is serialized to JSON with exactly these digits: 19435.50 keeps its zero, 20 digits stay 20. */
@@ -10,7 +10,7 @@ export class Digits {
   }
 }
 
-/** Parses JSON, with the numbers as they are written. @throws SyntaxError */
+/** Parses JSON, keeping numbers as they are written. @throws SyntaxError */
 export const parseDigits = (json: string): unknown =>
   JSON.parse(json, (_key, value: unknown, context?: { readonly source?: string }) =>
     typeof value === 'number' ? new Digits(context?.source ?? String(value)) : value,

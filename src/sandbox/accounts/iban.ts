@@ -3,7 +3,7 @@ import type { Dice } from './dice.js';
 
 const BANK_LETTERS = 'SNDB';
 
-/** Account numbers of each country (SWIFT IBAN registry): the part after country and check digits. */
+/** Account number formats of each country (SWIFT IBAN registry): the part after country and check digits. */
 const ACCOUNT_NUMBERS = {
   DE: (dice: Dice) => `100${dice.digits(15)}`,
   DK: (dice: Dice) => dice.digits(14),
@@ -24,12 +24,12 @@ export function createIban(country: IbanCountry, dice: Dice): string {
   return iban;
 }
 
-/** A BIC of the pretend bank in that country (ISO 9362: four letters, country, place). */
+/** A BIC of the fictitious bank in that country (ISO 9362: four letters, country, location). */
 export function toBic(country: IbanCountry): string {
   return `${BANK_LETTERS}${country}22XXX`;
 }
 
-/** The two closing digits of a French RIB: 97 − (number × 100 mod 97). */
+/** The two final digits of a French RIB: 97 − (number × 100 mod 97). */
 function withFrenchKey(number: string): string {
   return number + (97n - ((BigInt(number) * 100n) % 97n)).toString().padStart(2, '0');
 }

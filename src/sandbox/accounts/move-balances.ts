@@ -4,8 +4,9 @@ import { toDecimalText } from './digits.js';
 const INTRA_DAY = /("intraDayAmount":)(-?\d+)(?:\.(\d+))?(?=[,}])/g;
 
 /**
- * The account's JSON with its intraday amounts as they are `second` seconds after movement was switched on: each account changes
- * every one to seven seconds, by at most 99 999 minor units from where it began, keeping its decimals. An amount with exponent stays.
+ * The account's JSON with its intraday amounts `second` seconds after movement was switched on. Each account changes
+ * every one to seven seconds, by at most 99 999 minor units from its initial amount, with the same decimals. An amount
+ * with an exponent does not change.
  */
 export function moveBalances(json: string, seed: number, index: number, second: number): string {
   const step = Math.floor(second / (1 + (index % 7)));

@@ -13,7 +13,7 @@ const withFields =
     Object.assign(account, fields);
   };
 
-/** Oddities of the real service; each comes once in every hundred accounts, from the second on. */
+/** Oddities of the real service. Each occurs once in every hundred accounts, starting with the second account. */
 const ODDITIES: readonly Oddity[] = [
   (account) => setAmounts(account, '19435.50', '-0.01'),
   (account) => setAmounts(account, '12345678901234567.89', '0.01'),
@@ -60,7 +60,7 @@ const ODDITIES: readonly Oddity[] = [
   (account) => setCurrency(account, 'USDC', '1000.000000', '0.000001'),
 ];
 
-/** Applies the oddity that belongs to this index, if there is one. */
+/** Applies the oddity for this index, if there is one. */
 export function addOddity(account: BankAccount, index: number, dice: Dice): void {
   ODDITIES[(index % EVERY) - 1]?.(account, dice);
 }

@@ -37,7 +37,7 @@ type PatchResult =
   | { readonly isValid: true; readonly patch: ControlPatch }
   | { readonly isValid: false; readonly problems: readonly string[]; readonly allowed: readonly string[] };
 
-/** Checks a patch as a whole: it is taken entirely or, with every error named, not at all. */
+/** Validates a patch as a whole: it is accepted entirely or rejected with all errors. */
 export function checkPatch(value: unknown): PatchResult {
   const { success, data, error } = controlPatch.safeParse(value);
   if (success) return { isValid: true, patch: data };

@@ -12,9 +12,9 @@ interface Reply {
 }
 
 /**
- * The switches (docs/sandbox.md#its-switches), plain HTTP, not yet listening: GET, PATCH and DELETE of /control. Refuses pages
- * of other origins: Host must be an IP address or one of `names`, Origin and Sec-Fetch-Site must not be foreign, and a PATCH
- * must be application/json.
+ * Creates the server of the switches (docs/sandbox.md#its-switches), not yet listening: GET, PATCH and DELETE of
+ * /control over plain HTTP. Rejects pages of other origins: Host must be an IP address or one of `names`, Origin and
+ * Sec-Fetch-Site must not be cross-origin, and a PATCH must be application/json.
  */
 export function createControlServer(control: SandboxControl, names: readonly string[]): Server {
   return createServer((request, response) => {
@@ -61,7 +61,7 @@ async function patch(request: IncomingMessage, control: SandboxControl): Promise
   return { status: 200, body: control.state };
 }
 
-/** The body as text; null if it is too large. */
+/** The body as a string; null if it is too large. */
 async function readBody(request: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = [];
   let octets = 0;

@@ -8,13 +8,13 @@ export class SandboxControl {
   readonly #bank: BankState;
   readonly #onReset: () => void;
 
-  /** @param onReset is called when somebody sets all switches back */
+  /** @param onReset called when all switches are reset */
   constructor(bank: BankState, onReset: () => void) {
     this.#bank = bank;
     this.#onReset = onReset;
   }
 
-  /** The present state, without the password. */
+  /** The current state, without the password. */
   get state() {
     const { log, seed, switches, tokens } = this.#bank;
     const { password, ...shown } = switches.values;
@@ -27,7 +27,7 @@ export class SandboxControl {
     };
   }
 
-  /** The last requests that the bank saw, oldest first, without secrets. */
+  /** The last requests received by the bank, oldest first, without secrets. */
   get lastRequests() {
     return this.#bank.log.all.slice(-MAX_LISTED_REQUESTS);
   }
@@ -38,7 +38,7 @@ export class SandboxControl {
     if (revokeTokens) this.#bank.tokens.revokeAll();
   }
 
-  /** Sets all switches back to the settings of the start; no token is revoked any longer. */
+  /** Resets all switches to the initial settings, and undoes all token revocations. */
   reset(): void {
     this.#bank.switches.reset();
     this.#bank.tokens.pardonAll();

@@ -24,8 +24,9 @@ type Kind =
   | { readonly use: 'client'; readonly issuer: Issuer };
 
 /**
- * A signed certificate with the extensions that RFC 5280 requires of its kind. Authorities last five years, others one; all
- * begin an hour ago, for slow clocks. `names` become DNS or IP entries of subjectAltName.
+ * Creates a signed certificate with the extensions that RFC 5280 requires for its kind. CA certificates are valid for
+ * five years, others for one; all begin an hour ago, for slow clocks. `names` become DNS or IP entries of
+ * subjectAltName.
  */
 export function createCertificate(
   commonName: string,
@@ -50,7 +51,7 @@ export function createCertificate(
     { name: 'authorityKeyIdentifier', keyIdentifier: issuer.generateSubjectKeyIdentifier().getBytes() },
   ]);
   const signer = kind.use === 'root' ? key : kind.issuer.key;
-  // Forge builds the certificate, Node signs it: forge's own RSA takes up to a second.
+  // Builds the certificate with forge and signs it with Node: forge's own RSA takes up to a second.
   const signNatively = (): string => {
     const content = Buffer.from(forge.asn1.toDer(certificate.tbsCertificate).getBytes(), 'binary');
     return sign('sha256', content, signer.pem).toString('binary');

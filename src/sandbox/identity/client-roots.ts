@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { toRoots } from './identity-check.js';
 import type { IdentityContent } from './identity-files.js';
 
-/** The roots of client certificates that a running sandbox accepts; `--renew --new-ca` in another process adds one. */
+/** The root certificates for clients that a running sandbox accepts; `--renew --new-ca` in another process adds one. */
 export class ClientRoots {
   readonly #file: string | null;
   readonly #ca: string;
   #roots: string[];
   #changedAt: number;
 
-  /** @param directory null for an identity that is in no files */
+  /** @param directory null for an identity without files */
   constructor(identity: IdentityContent, directory: string | null) {
     this.#ca = identity.ca;
     this.#file = directory && join(directory, 'client-ca.pem');

@@ -2,15 +2,15 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { IdentityContent } from './identity-files.js';
 import { openPfx } from './pfx.js';
 
-/** The least time that a certificate must still be valid. */
+/** Minimum remaining validity of a certificate. */
 const MARGIN_MS = 24 * 3_600_000;
 
 /** An identity whose client certificate may be missing, damaged or expired. */
 export type RenewableIdentity = Omit<IdentityContent, 'pfx'> & Partial<Pick<IdentityContent, 'pfx'>>;
 
 /**
- * True for an identity that can be used: it can be renewed, and the passcode opens the PFX, whose dates, chain and key fit.
- * Never throws: what cannot be read is not valid.
+ * True for a usable identity: it can be renewed, and the passcode opens the PFX, whose dates, chain and key are right.
+ * Never throws: unreadable files are invalid.
  */
 export function isValidIdentity(found: Partial<IdentityContent>, now = Date.now()): found is IdentityContent {
   if (!canRenewClient(found, now) || !found.pfx) return false;
@@ -30,12 +30,12 @@ export function isValidIdentity(found: Partial<IdentityContent>, now = Date.now(
   }
 }
 
-/** All roots of client certificates, PEM. */
+/** All client root certificates, PEM. */
 export function toRoots({ ca, clientRoots = '' }: Pick<IdentityContent, 'ca' | 'clientRoots'>): string[] {
   return [ca, ...(clientRoots.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [])];
 }
 
-/** True if everything but the client certificate can be used: all files are there, the root is current and its key fits. */
+/** True if everything but the client certificate is usable: all files exist, the root is valid and its key matches. */
 export function canRenewClient(found: Partial<IdentityContent>, now = Date.now()): found is RenewableIdentity {
   const { ca, caKey, serverKey, passcode, username, password } = found;
   if (!ca || !caKey || !serverKey || !passcode || !username || !password) return false;

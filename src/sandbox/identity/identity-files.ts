@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { chmod, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
-/** Larger than any of the files, bytes. */
+/** Maximum size, larger than any of the files, bytes. */
 const MAX_BYTES = 1_048_576;
 
 const NAMES = {
@@ -19,9 +19,9 @@ const NAMES = {
 
 type Part = keyof typeof NAMES;
 
-/** Everything that the sandbox keeps on disk, as text (the PFX as octets). */
+/** Everything that the sandbox keeps on disk, as strings (the PFX as bytes). */
 export type IdentityContent = { readonly [P in Exclude<Part, 'clientRoots'>]: P extends 'pfx' ? Buffer : string } & {
-  /** Roots of client certificates beside `ca`, PEM, one after the other. */
+  /** Client roots in addition to `ca`, PEM, concatenated. */
   readonly clientRoots?: string;
 };
 
@@ -46,7 +46,10 @@ export function toSandboxFiles(directory: string): SandboxFiles {
   };
 }
 
-/** Reads the files; one that is missing, unreadable, too large or no regular file is left out. One trailing line end is dropped from a text. */
+/**
+ * Reads the files. Omits one that is missing, unreadable, too large or not a regular file. Drops one trailing line
+ * break from a text.
+ */
 export async function readIdentityFiles(directory: string): Promise<Partial<IdentityContent>> {
   const parts = Object.keys(NAMES) as Part[];
   const read = await Promise.all(
@@ -59,7 +62,10 @@ export async function readIdentityFiles(directory: string): Promise<Partial<Iden
   return Object.fromEntries(read.flat()) as Partial<IdentityContent>;
 }
 
-/** The bytes of a regular file of at most MAX_BYTES, else null. Opened without blocking, as a FIFO may block forever. */
+/**
+ * The bytes of a regular file of at most MAX_BYTES, else null. Opened without blocking, because a FIFO may block
+ * forever.
+ */
 async function readSmallFile(path: string): Promise<Buffer | null> {
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const stat = await file.stat();
@@ -67,8 +73,8 @@ async function readSmallFile(path: string): Promise<Buffer | null> {
 }
 
 /**
- * Writes the parts given. Each file appears whole (temporary file, then rename), all of them at nearly the same moment, so that
- * a gateway in another process never reads half a file.
+ * Writes the given parts. Each file appears as a whole (temporary file, then rename), and all at nearly the same
+ * moment, so that a gateway in another process never reads half a file.
  */
 export async function writeIdentityFiles(directory: string, parts: Partial<IdentityContent>): Promise<void> {
   await prepareIdentityDirectory(directory);
@@ -87,7 +93,7 @@ export async function writeIdentityFiles(directory: string, parts: Partial<Ident
   }
 }
 
-/** Makes the directory if it is missing, and closes it to other users (mode 700). */
+/** Creates the directory if it is missing, and denies access to other users (mode 700). */
 export async function prepareIdentityDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await chmod(directory, 0o700);

@@ -11,21 +11,21 @@ import {
 import { createKeyPair, toKeyPair, type KeyPair } from './key-pair.js';
 import { createPfx } from './pfx.js';
 
-/** The newest are kept. */
+/** Number of roots to keep, newest first. */
 const MAX_CLIENT_ROOTS = 10;
 
 interface LoadedIdentity {
   readonly identity: IdentityContent;
-  /** True if it replaces one that could not be used. */
+  /** True if it replaces an unusable identity. */
   readonly isReplaced: boolean;
 }
 
-/** The identity kept in `directory` if it is valid, else a new one. `fresh` renews it. */
+/** Returns the identity in `directory` if it is valid, else a new one. `fresh` forces a new one. */
 export async function loadIdentity(directory: string, fresh: boolean): Promise<LoadedIdentity> {
   await prepareIdentityDirectory(directory);
   if (fresh) await writeNewIdentity(directory);
   let isReplaced = false;
-  // read again after writing: another sandbox may write here at the same moment, and clients use what is on disk
+  // read back after writing: another sandbox may write here at the same moment, and clients use the files on disk
   for (let tries = 0; tries < 5; tries++) {
     const found = await readIdentityFiles(directory);
     if (isValidIdentity(found)) return { identity: found, isReplaced };
@@ -35,11 +35,11 @@ export async function loadIdentity(directory: string, fresh: boolean): Promise<L
   throw new Error('the identity is being changed by another program');
 }
 
-/** Differences from the usual identity, for tests and rehearsals. */
+/** Differences from the usual identity, for tests and drills. */
 interface IdentityOptions {
   readonly clientValidity?: Validity;
   readonly secrets?: Pick<IdentityContent, 'username' | 'password' | 'passcode'>;
-  /** Generated when missing. */
+  /** Generated if missing. */
   readonly newKey?: () => KeyPair | Promise<KeyPair>;
 }
 
@@ -58,7 +58,10 @@ export function createServerCertificate(identity: IdentityContent, names: readon
   return toPem(createCertificate(names[0] ?? 'localhost', toKeyPair(identity.serverKey), kind, validity));
 }
 
-/** Creates a client certificate signed by the CA of this identity, with the same passcode, like the bank at a renewal. */
+/**
+ * Creates a client certificate signed by the CA of this identity, with the same passcode, as the bank does at a
+ * renewal.
+ */
 export async function renewClient(
   identity: Pick<IdentityContent, 'ca' | 'caKey' | 'passcode'>,
   options: IdentityOptions = {},
@@ -68,8 +71,9 @@ export async function renewClient(
 }
 
 /**
- * Replaces the client certificate kept in `directory`, to rehearse a renewal: of the same CA, or of a new root, which is added to
- * the roots that the sandbox accepts. Returns false if the other files cannot be used: then the whole identity is new.
+ * Replaces the client certificate in `directory`, to rehearse a renewal: from the same CA, or from a new root, which is
+ * added to the roots that the sandbox accepts. Returns false if the other files are unusable: then the whole identity
+ * is new.
  */
 export async function renewClientFile(directory: string, newCa = false): Promise<boolean> {
   const found = await readIdentityFiles(directory);
@@ -80,7 +84,7 @@ export async function renewClientFile(directory: string, newCa = false): Promise
   if (newCa) {
     const { ca: root, pfx } = await createIdentity({ secrets: found });
     const roots = [...toRoots(found).slice(1), root].slice(-MAX_CLIENT_ROOTS);
-    // the sandbox accepts the certificate before anybody can send it
+    // the sandbox accepts the certificate before anyone can present it
     await writeIdentityFiles(directory, { clientRoots: roots.join('\n') });
     await writeIdentityFiles(directory, { pfx });
   } else {

@@ -10,7 +10,7 @@ export interface KeyPair {
 
 const generate = promisify(generateKeyPair);
 
-/** A new RSA 2048 key, made off the event loop by Node itself: forge's own generator takes seconds. */
+/** Generates an RSA 2048 key off the event loop, with Node: forge's own generator takes seconds. */
 export async function createKeyPair(): Promise<KeyPair> {
   const { privateKey } = await generate('rsa', { modulusLength: 2048 });
   return toKeyPair(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());

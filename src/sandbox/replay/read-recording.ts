@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { z } from 'zod';
 
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
-/** One refresh asks for at most 2000 pages. */
+/** One refresh requests at most 2000 pages. */
 const MAX_LINES = 2100;
 
 /** The first line of a recording. */
@@ -23,13 +23,13 @@ const factsSchema = z.object({
   ),
 });
 
-/** Every other line: one call, and what the bank answered. */
+/** Every other line: one call, and the bank's response. */
 const exchangeSchema = z.object({
   kind: z.enum(['token', 'page', 'past-the-end', 'one-row']),
   path: z.string().max(200),
   query: z.record(z.string().max(40), z.string().max(40)),
   status: z.int().min(100).max(599).nullable(),
-  /** The problem code where there was no answer. */
+  /** The problem code if there was no response. */
   failure: z.string().max(60).nullable(),
   headers: z.record(z.string().max(200), z.string().max(500).nullable()),
   ms: z.number(),
@@ -45,12 +45,12 @@ export interface Recording {
   readonly exchanges: readonly Exchange[];
 }
 
-/** A file is no recording; the message is one line that names it, and never quotes it. */
+/** Thrown for a file that is not a recording. The message is one line that names the file and never quotes it. */
 export class RecordingUnusable extends Error {
   override readonly name = 'RecordingUnusable';
 }
 
-/** Reads a recording of `doctor --record`, which may come from anybody. @throws RecordingUnusable */
+/** Reads a recording from `doctor --record`, which is untrusted input. @throws RecordingUnusable */
 export function readRecording(file: string): Recording {
   const refuse = (why: string) => new RecordingUnusable(`${file} is no recording of the doctor: ${why}.`);
   const lines = readText(file)
@@ -74,7 +74,7 @@ export function readRecording(file: string): Recording {
   return { facts, exchanges: others.map((value, index) => check(exchangeSchema, value, index + 2)) };
 }
 
-/** @throws RecordingUnusable for what is no regular file, or too large */
+/** @throws RecordingUnusable if it is too large or not a regular file */
 function readText(file: string): string {
   let descriptor: number | undefined;
   try {

@@ -1,25 +1,28 @@
 import type { Exchange, Recording } from './read-recording.js';
 
-/** An answer to send with the headers of the recording. */
+/** A response to send with the recording's headers. */
 interface ReplayedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly recorded: Readonly<Record<string, string | null>>;
-  /** The way the connection breaks, if there was no whole answer. */
+  /** The way the connection breaks, if there was no complete response. */
   readonly breaks?: 'hang' | 'reset' | 'truncate';
 }
 
-/** A body that has accounts: the text before their list, each account, the text after it. */
+/** A body with accounts: the text before their list, each account, and the text after it. */
 interface Page {
   readonly before: string;
   readonly accounts: readonly string[];
   readonly after: string;
 }
 
-/** Serves a recording: its accounts, envelope, header forms and page behaviour; the same call is answered as often as it was, in order. */
+/**
+ * Serves a recording: its accounts, envelope, header forms and page behavior. A repeated call gets its recorded
+ * responses in order.
+ */
 export class Replay {
-  /** The remaining exchanges of each call. The last one stays. */
+  /** The remaining exchanges of each call. The last one is reused. */
   readonly #left = new Map<string, Exchange[]>();
   readonly #pastTheEnd: Exchange | undefined;
   readonly #first: Exchange | undefined;
@@ -35,7 +38,7 @@ export class Replay {
     const answered = exchanges.filter(({ status }) => status !== null);
     this.#pastTheEnd = answered.find(({ kind }) => kind === 'past-the-end');
     const pages = answered.filter(({ kind }) => kind === 'page');
-    // the last pass began with the last page 1
+    // the last pass began with the last request for page 1
     const begin = pages.findLastIndex(({ query, status }) => query['PageNumber'] === '1' && status === 200);
     const pass = pages.slice(Math.max(0, begin)).toSorted((a, b) => numberOf(a) - numberOf(b));
     for (const { body } of pass) this.#accounts.push(...(toPage(body)?.accounts ?? []));
@@ -53,7 +56,7 @@ export class Replay {
     return exchange ? toAnswer(exchange) : null;
   }
 
-  /** The recorded answer of the token endpoint, with a token that the sandbox issued. */
+  /** The recorded response of the token endpoint, with a token issued by the sandbox. */
   token(token: string, lifetimeSeconds: number): ReplayedAnswer | null {
     const answer = this.#next(TOKEN);
     if (answer?.status !== 200) return answer;
@@ -67,7 +70,7 @@ export class Replay {
     }
   }
 
-  /** @param rowCount accounts to serve; the recording has `count` */
+  /** @param rowCount number of accounts to serve; the recording has `count` */
   page(number: number, size: number, rowCount: number): ReplayedAnswer | null {
     const isWhole = rowCount === this.count;
     const recorded = isWhole ? this.#next(`${number} ${size}`) : null;
@@ -103,10 +106,10 @@ function toAnswer({ status, failure, headers, body }: Exchange): ReplayedAnswer 
   return { status: 200, headers: {}, body: UNFINISHED, recorded: {}, breaks };
 }
 
-/** An escape, or a character that matters to `toPage`: time is linear for any text, also one that never ends. */
+/** Matches an escape, or a character that matters to `toPage`, in linear time for any text. */
 const TOKEN_OF_JSON = /\\.|["{}[\],]/gs;
 
-/** Null for a body without a list of accounts: the first list of objects, or an empty one. */
+/** Null for a body without a list of accounts, which is the first list of objects, or an empty one. */
 function toPage(body: string): Page | null {
   const start = /"result"\s*:\s*\[/.exec(body);
   if (!start) return null;

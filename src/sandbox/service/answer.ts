@@ -6,15 +6,15 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Header names of a recording, with the values that it has: they are sent instead of ours. */
+  /** Recorded header names, with the recorded values: sent instead of ours. */
   readonly recorded?: Readonly<Record<string, string | null>>;
-  /** The way the connection breaks instead. */
+  /** The way the connection breaks instead of a response. */
   readonly breaks?: 'hang' | 'reset' | 'truncate';
-  /** Id of the token that was issued or used, for the request log. */
+  /** Id of the token issued or used, for the request log. */
   readonly tokenNumber?: number | null;
 }
 
-/** 200 with JSON text as it is. */
+/** A 200 with this JSON text. */
 export function ok(json: string, headers: Record<string, string> = {}): Answer {
   return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body: json };
 }
@@ -29,7 +29,7 @@ export function validationProblem(errors: Record<string, string[]>): Answer {
   return problemWith(400, 'One or more validation errors occurred.', { errors });
 }
 
-/** The shape in which the token endpoint refuses a malformed request. */
+/** The format in which the token endpoint rejects a malformed request. */
 export function errorList(errorCode: string, errorDescription: string): Answer {
   return { ...ok(JSON.stringify({ errors: [{ errorCode, errorDescription }] })), status: 400 };
 }

@@ -2,7 +2,7 @@ import { errorList, ok, problem, type Answer } from './answer.js';
 import type { BankCall } from './bank-call.js';
 import type { BankState } from '../state/bank-state.js';
 
-/** The token endpoint (docs/bank.md#token-endpoint), strict: it refuses what the document does not ask for. */
+/** The token endpoint (docs/bank.md#token-endpoint), strict: it rejects requests that differ from the document. */
 export async function authorize(call: BankCall, bank: BankState): Promise<Answer> {
   const refused = refuse(call, bank);
   if (refused) return refused;
@@ -32,7 +32,7 @@ function isJson(type: string): boolean {
   return type.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }
 
-/** Reads an Authorization header of the scheme Basic (RFC 7617, UTF-8); null if it is not exactly that. */
+/** Parses a Basic Authorization header (RFC 7617, UTF-8); null for anything else. */
 function parseBasic(header: string | undefined): { readonly username: string; readonly password: string } | null {
   const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header ?? '')?.[1];
   if (!encoded || encoded.length % 4 !== 0) return null;

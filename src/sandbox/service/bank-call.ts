@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { toPlainAddress } from '../state/allowlist.js';
 
-/** A request, taken apart as far as the endpoints need it. */
+/** A request, parsed as far as the endpoints need it. */
 export interface BankCall {
   readonly method: string;
   readonly path: string;
@@ -10,7 +10,7 @@ export interface BankCall {
   readonly headers: IncomingHttpHeaders;
   readonly hasBody: boolean;
   readonly clientAddress: string;
-  /** SHA-1 of the client certificate presented, upper-case hex. */
+  /** SHA-1 of the presented client certificate, upper-case hex. */
   readonly thumbprint: string | null;
 }
 

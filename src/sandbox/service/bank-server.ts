@@ -15,8 +15,9 @@ interface BankServerOptions {
 }
 
 /**
- * One host of the bank, TLS 1.2 at least, not yet listening. A host that issues tokens insists on a client certificate. A
- * host of the accounts alone asks for one, and lets a request without one, or with a foreign one, through.
+ * Creates one host of the bank, with at least TLS 1.2, not yet listening. A host that issues tokens requires a client
+ * certificate. A host that only serves accounts requests one, but also accepts requests without one or with an unknown
+ * one.
  */
 export function createBankServer(bank: BankState, options: BankServerOptions): Server {
   const { endpoints, roots, closing, script } = options;

@@ -7,7 +7,7 @@ const FIREWALL_PAGE =
   '<!DOCTYPE html><html><head><title>Request Rejected</title></head><body>The requested URL was rejected. ' +
   'Please consult with your administrator.<br>Your support ID is: 0000000000000000000</body></html>';
 
-/** The answer that replaces the right one; null for switches that break the connection instead. */
+/** The response that replaces the normal one; null for switches that break the connection instead. */
 export function toFaultAnswer(fault: Fault): Answer | null {
   switch (fault) {
     case '401':
@@ -30,14 +30,14 @@ export function toFaultAnswer(fault: Fault): Answer | null {
   }
 }
 
-/** Sends half of an answer under the Content-Length of the whole, then ends the connection. */
+/** Sends half of a response with the Content-Length of the whole, then ends the connection. */
 export function sendTruncated(response: ServerResponse, answer: Answer): void {
   const body = Buffer.from(answer.body);
   response.writeHead(answer.status, { ...answer.headers, 'content-length': body.length });
   response.write(body.subarray(0, Math.ceil(body.length / 2)), () => response.socket?.end());
 }
 
-/** Ends the connection with a TCP reset. It takes the socket under TLS: a TLSSocket itself cannot send one. */
+/** Ends the connection with a TCP reset. Needs the socket below TLS: a TLSSocket itself cannot send one. */
 export function resetConnection(response: ServerResponse, tcp: Socket | undefined): void {
   tcp?.resetAndDestroy();
   response.socket?.destroy();

@@ -1,6 +1,6 @@
 const MAX_NUMBER = 2_147_483_647;
 
-/** PageSize 1–5000, by the real service's documentation. */
+/** PageSize 1–5000, as the real service documents it. */
 const MAX_SIZE = 5000;
 
 interface Paging {

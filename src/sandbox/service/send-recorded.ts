@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import type { Answer } from './answer.js';
 
-/** Headers that the runtime writes. */
+/** Headers written by the runtime. */
 const OF_THE_RUNTIME = new Set([
   'connection',
   'keep-alive',
@@ -13,7 +13,7 @@ const OF_THE_RUNTIME = new Set([
   'trailer',
 ]);
 
-/** Sends an answer with the header names of a recording, whatever their letter case, and a stand-in for the values that it hides. */
+/** Sends a response with the recorded header names (letter case is lost), and placeholders for masked values. */
 export function sendRecorded(
   response: ServerResponse,
   { status, body }: Answer,

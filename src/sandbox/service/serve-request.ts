@@ -17,20 +17,20 @@ const PATHS: ReadonlyMap<string, Endpoint> = new Map([
   ['/api/v1/accounts', 'accounts'],
 ]);
 
-/** Answers a request in place of the sandbox; false leaves it to the sandbox. */
+/** Responds to a request in place of the sandbox; false leaves it to the sandbox. */
 export type Script = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 interface ServeOptions {
-  /** The endpoints of this host; the other's path is a 404 here. */
+  /** The endpoints of this host; the other host's path is a 404 here. */
   readonly endpoints: readonly Endpoint[];
   /** Aborted when the sandbox closes. */
   readonly closing: AbortSignal;
-  /** The TCP socket under a request's TLS. */
+  /** The raw TCP socket of a TLS request. */
   readonly tcpOf: (request: IncomingMessage) => Socket | undefined;
   readonly script: Script | undefined;
 }
 
-/** One request from arrival to answer: noted in the log, delayed by `latencyMs`, spoiled if `failNext` ordered it. */
+/** Handles one request: logs it, delays it by `latencyMs`, and fails it if `failNext` demands that. */
 export async function serveRequest(
   request: IncomingMessage,
   response: ServerResponse,

@@ -10,7 +10,7 @@ interface Claims {
   readonly number: number;
   /** SHA-1 of the client certificate (RFC 7515), base64url. */
   readonly cnf: { readonly x5t: string };
-  /** Expiry by the clock of this process, ms: not affected by changes of the machine's clock. */
+  /** Expiry by the clock of this process, ms. Changes of the machine's clock do not affect it. */
   readonly endsAt: number;
 }
 
@@ -36,7 +36,7 @@ export class AccessTokens {
     return this.#count;
   }
 
-  /** A new token, different from every other, for the certificate with that thumbprint (SHA-1, hex). */
+  /** Issues a new, unique token for the certificate with that thumbprint (SHA-1, hex). */
   async issue(thumbprint: string, user: string, lifetimeSeconds: number): Promise<{ token: string; number: number }> {
     const number = ++this.#count;
     const issuedAt = Math.floor(Date.now() / 1000);
@@ -52,7 +52,7 @@ export class AccessTokens {
     return { token, number };
   }
 
-  /** Judges a token presented with a certificate, or with none (which the real service lets pass on the account list). */
+  /** Checks a token presented with or without a certificate (the real service accepts both for the account list). */
   async check(token: string, thumbprint: string | null): Promise<TokenCheck> {
     const claims = await this.#verify(token);
     if (!claims) return { isValid: false, number: null, reason: 'The signature is invalid.' };
@@ -66,7 +66,7 @@ export class AccessTokens {
     return { isValid: true, number };
   }
 
-  /** Refuses all tokens issued so far. */
+  /** Rejects all tokens issued so far. */
   revokeAll(): void {
     this.#revokedUpTo = this.#count;
   }

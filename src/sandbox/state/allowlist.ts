@@ -1,10 +1,10 @@
 import { BlockList, isIP } from 'node:net';
 
-/** The addresses that may call: IP addresses and CIDRs. An empty list admits nobody. */
+/** The addresses that may call: IP addresses and CIDRs. An empty list allows nobody. */
 export class Allowlist {
   readonly #networks = new BlockList();
 
-  /** @throws Error naming an entry that is neither an IP address nor a CIDR */
+  /** @throws Error that names an entry that is neither an IP address nor a CIDR */
   constructor(entries: readonly string[]) {
     for (const entry of entries) this.#add(entry);
   }

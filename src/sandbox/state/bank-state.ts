@@ -4,12 +4,12 @@ import type { RequestLog } from './request-log.js';
 import type { Replay } from '../replay/replay.js';
 import type { Switches } from './switches.js';
 
-/** The state that the two endpoints and the control port share. */
+/** State shared by the two endpoints and the control port. */
 export interface BankState {
   readonly accounts: AccountBook;
   readonly username: string;
   readonly log: RequestLog;
-  /** Null for made-up accounts. */
+  /** Null for generated accounts. */
   readonly replay: Replay | null;
   readonly seed: number;
   readonly switches: Switches;

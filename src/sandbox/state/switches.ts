@@ -1,7 +1,7 @@
 import { Allowlist } from './allowlist.js';
 import { MAX_ORDERS, type Endpoint, type Fault, type FaultOrder } from './faults.js';
 
-/** The switches with a value. */
+/** Switches that have a value. */
 interface SwitchValues {
   readonly latencyMs: number;
   readonly tokenLifetimeSeconds: number;
@@ -9,21 +9,21 @@ interface SwitchValues {
   readonly allowedIps: readonly string[];
   readonly accounts: number;
   readonly movement: boolean;
-  /** A secret: not shown. */
+  /** A secret, never shown. */
   readonly password: string;
   /** Pending failures, oldest first. */
   readonly failNext: readonly FaultOrder[];
 }
 
-/** The present behaviour of the sandbox. The control port changes it, the service reads it at every request. */
+/** The current behavior of the sandbox. The control port changes it; the service reads it at every request. */
 export class Switches {
-  /** The settings of the start. */
+  /** The initial settings. */
   readonly start: SwitchValues;
   #values: SwitchValues;
   #allowlist: Allowlist;
   #movingSince: number | null = null;
 
-  /** @throws Error when `allowedIps` has something that is neither an address nor a CIDR */
+  /** @throws Error if `allowedIps` contains something other than addresses and CIDRs */
   constructor(start: SwitchValues) {
     this.start = start;
     this.#values = start;
@@ -38,12 +38,12 @@ export class Switches {
     return this.#allowlist.admits(address);
   }
 
-  /** Whole seconds since balances began to move; null while they do not. */
+  /** Whole seconds since balances began to change; null while they do not. */
   movingSeconds(): number | null {
     return this.#movingSince === null ? null : Math.floor((performance.now() - this.#movingSince) / 1000);
   }
 
-  /** Takes the next failure that was ordered for that endpoint; null without one. */
+  /** Takes the next pending failure of that endpoint; null without one. */
   takeFault(endpoint: Endpoint): Fault | null {
     const { failNext } = this.#values;
     const at = failNext.findIndex((order) => order.endpoint === endpoint);
@@ -59,7 +59,7 @@ export class Switches {
     this.#replace({ ...this.#values, ...change, failNext: [...this.#values.failNext, ...failNext].slice(-MAX_ORDERS) });
   }
 
-  /** Restores the settings of the start. */
+  /** Restores the initial settings. */
   reset(): void {
     this.#replace(this.start);
   }

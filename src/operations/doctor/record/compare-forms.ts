@@ -9,22 +9,22 @@ const NAMES: Readonly<Record<ExchangeKind, string>> = {
   'past-the-end': 'a page past the end',
   'one-row': 'a page of one row',
 };
-/** Headers whose value is a form. */
+/** Headers whose values are compared by form. */
 const COMPARED_VALUES = new Set(['content-type', 'content-encoding', 'cache-control']);
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,39}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const STATUS = 'the status';
 
-/** Characters of the path of a place. The bank's have at most 50; deeper values are not compared. */
+/** Maximum length of a path. The bank's have at most 50 characters; deeper values are not compared. */
 const MAX_PATH_LENGTH = 500;
-/** Further places are not compared. */
+/** Maximum number of places to compare. */
 const MAX_PLACES = 10_000;
 
-/** The forms found at each place of one kind of exchange: the status, a header, a path of the body. */
+/** The forms found at each place in one kind of exchange: the status, a header, a path of the body. */
 type Forms = Map<string, Set<string>>;
 
-/** Differences in form between two recordings of a bank, one a line. Values are not compared. */
+/** Differences in form between two recordings of a bank, one per line. Values are not compared. */
 export function compareForms(before: readonly Exchange[], now: readonly Exchange[]): string[] {
   const kinds = Object.keys(NAMES) as ExchangeKind[];
   return kinds.flatMap((kind) => {
@@ -44,13 +44,13 @@ function compare(old: Forms, now: Forms): string[] {
     ];
     if (was === is) return null;
     if (was !== '' && is !== '') return `${place} was ${was}; now ${is}`;
-    // children of a key that came or went are not listed
+    // children of an added or removed key are not listed
     const parent = parentOf(place);
     if (parent !== null && old.has(parent) !== now.has(parent)) return null;
     return `${place} ${was === '' ? 'came' : 'went'}`;
   };
   const status = differenceAt(STATUS);
-  // a response with another status has another body
+  // a response with a different status has a different body
   if (status !== null) return [status];
   const places = new Set([...old.keys(), ...now.keys()]);
   return [...places].toSorted().flatMap((place) => differenceAt(place) ?? []);
@@ -73,7 +73,7 @@ function toForms(exchanges: readonly Exchange[]): Forms {
   for (const { status, failure, headers, body } of exchanges) {
     add(STATUS, String(status ?? failure));
     for (const [name, value] of Object.entries(headers)) {
-      // the runtime decides it for each body
+      // the runtime chooses it for each body
       if (name === 'date') continue;
       add(`header ${name.startsWith('*') ? '*' : name}`, COMPARED_VALUES.has(name) && value !== null ? value : 'any');
     }
@@ -108,7 +108,7 @@ function addBody(text: string, add: (path: string, form: string) => void): void 
   visit(parsed, 'the body');
 }
 
-/** A masked key begins with `*`; one that looks like data is masked at the bank, too. */
+/** A masked key begins with `*`; one that looks like data is masked in the bank's data, too. */
 const toShownKey = (key: string): string => (PLAIN_KEY.test(key) && !hasManyDigits(key) ? key : '*');
 
 function formOf(value: unknown): string {
@@ -123,7 +123,10 @@ function formOf(value: unknown): string {
   return 'text';
 }
 
-/** The bank's numbers have no trailing zeros, so the count of their decimals is a value, up to those of any currency. */
+/**
+ * The bank's numbers have no trailing zeros, so their number of decimals is a value, not a form, up to that of any
+ * currency.
+ */
 function numberForm(source: string): string {
   const [, decimals = '', exponent] = /^-?\d+(?:\.(\d+))?([eE].*)?$/.exec(source) ?? [];
   if (exponent !== undefined) return 'number with an exponent';

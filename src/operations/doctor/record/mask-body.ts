@@ -3,7 +3,7 @@ import { hasManyDigits } from '../../../errors/many-digits.js';
 import { Digits, parseDigits } from '../../../sandbox/accounts/digits.js';
 import type { Mask } from './mask.js';
 
-/** Keys of the bank's documents, which are no data (docs/bank.md). */
+/** Keys of the bank's documents, which are not data (docs/bank.md). */
 const KNOWN_KEYS = new Set([
   ...[ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS].flatMap((fields) => Object.keys(fields)),
   ...'result pageInfo currentPage pageSize rowCount totalPages links access_token expires_in token_type scope error'.split(
@@ -11,7 +11,7 @@ const KNOWN_KEYS = new Set([
   ),
   ...'error_description type title status detail instance traceId errors errorCode errorDescription'.split(' '),
 ]);
-/** Numbers of the envelope: without them no page can be served again. */
+/** Numbers of the envelope: without them, no page could be replayed. */
 const NUMBERS = new Map([
   ...['currentPage', 'pageSize', 'rowCount', 'totalPages', 'expires_in'].map((key) => [key, /^\d{1,9}$/] as const),
   ['status', /^[45]\d\d$/] as const,
@@ -19,26 +19,26 @@ const NUMBERS = new Map([
 /** Open lists. */
 const WORDS = new Set(['status', 'type', 'protectionType']);
 const WORD = /^[A-Za-z]{1,40}$/;
-/** Fields whose values are codes, which stay, and the form of a code. */
+/** Fields whose values are codes, which are kept, with the form of a code. */
 const CODES = new Map([
   ['currency', /^[A-Z]{3,4}$/],
   ['country', /^[A-Z]{2}$/],
 ]);
-/** Texts beside a token, with their form. */
+/** Texts next to a token, with their form. */
 const TOKEN_TEXTS = new Map([
   ['token_type', /^bearer$/i],
   ['expires_in', /^\d{1,6}$/],
 ]);
 /** True for a body with accounts. */
 const hasAccounts = (body: string): boolean => /"result"\s*:/.test(body);
-/** An error document has no open list, and an account no token. */
+/** An error document has no open list, and an account has no token. */
 const codesIn = (body: string) => (hasAccounts(body) ? CODES : TOKEN_TEXTS);
-/** Words that are in the documents stay, wherever else they occur. */
+/** Documented words are kept, wherever else they occur. */
 const KNOWN_WORDS = new Set(['Active', 'Closed', 'None', 'ClientMoney', 'SafeGuarded', 'CurrentBalance']);
 const PLAIN_KEY = /^[a-z_][A-Za-z0-9_]{0,39}$/;
-/** Names that are searched for words of the data. Further ones count as data: a hostile bank sends any number of both. */
+/** Maximum number of names to search for words of the data. Further ones count as data: a hostile bank may send any number. */
 const MAX_SEARCHED_NAMES = 1000;
-/** Shorter words are in too many names by chance. */
+/** Shorter words occur in too many names by chance. */
 const MIN_WORD_IN_NAME = 5;
 /** Parts of the known keys, such as `account`: they are not data. */
 const VOCABULARY = new Set(
@@ -58,7 +58,7 @@ export class DataWords {
     return this.words.has(word.toLowerCase()) && !KNOWN_WORDS.has(word);
   }
 
-  /** True for the name of a key or a header that is a word of the data, or contains a long one. */
+  /** True if the name of a key or header is a word of the data, or contains a long one. */
   areIn(name: string): boolean {
     const known = this.#names.get(name);
     if (known !== undefined) return known;
@@ -71,7 +71,7 @@ export class DataWords {
 }
 
 /**
- * A body, masked: JSON with its keys and their order, anything else as one text.
+ * Masks a body: JSON keeps its keys and their order, anything else is one text.
  * @param data from `wordsOf` of all bodies
  */
 export function maskBody(body: string, mask: Mask, data: DataWords): string {
@@ -91,7 +91,7 @@ export function maskBody(body: string, mask: Mask, data: DataWords): string {
   return masked ?? mask.text(body);
 }
 
-/** The words of all texts of a body that are no words of an open list, in lower case. */
+/** The words of all texts in a body, in lower case, except words of an open list. */
 export function wordsOf(body: string): Set<string> {
   const words = new Set<string>();
   const codes = codesIn(body);
@@ -112,15 +112,15 @@ export function wordsOf(body: string): Set<string> {
 
 interface Visitor {
   key(key: string): string;
-  /** @param key of the object, or of the list, that has the value; "" at the top */
+  /** @param key of the object or list that contains the value; "" at the top */
   text(value: string, key: string): string;
-  /** @param key "" in an account: what a number means there is not known */
+  /** @param key "" in an account: the meaning of a number there is unknown */
   number(value: string, key: string): string;
 }
 
 /**
- * A JSON document with each key, text and number replaced; null for anything else, and for one that is too deep. A bare text or
- * number of a broken service is no document.
+ * A JSON document with each key, text and number replaced; null for anything else, and for a document that is nested
+ * too deeply. A bare text or number from a broken service is not a document.
  */
 function rewrite(body: string, visitor: Visitor): string | null {
   const [, mark, document] = /^(\ufeff?)(\s*[[{].*)$/s.exec(body) ?? [];

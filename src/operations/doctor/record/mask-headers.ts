@@ -3,12 +3,12 @@ import { hasManyDigits } from '../../../errors/many-digits.js';
 import type { DataWords } from './mask-body.js';
 import type { Mask } from './mask.js';
 
-/** They belong to a connection. */
+/** Headers that belong to a connection. */
 const OF_THE_HOP = new Set(['connection', 'keep-alive', 'proxy-connection']);
 
 const DATE =
   /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d GMT$/;
-/** The values that matter, each in the forms that name nobody. */
+/** Values that matter, each in a form that identifies nobody. */
 const VALUES = new Map([
   [
     'content-type',
@@ -38,7 +38,10 @@ const KNOWN_NAMES = new Set(
   ).split(' '),
 );
 
-/** Header names with the values that matter; null for every other value. A name that has a word of the data is masked. */
+/**
+ * Header names with the values that matter; null for every other value. A name that contains a word of the data is
+ * masked.
+ */
 export function maskHeaders(headers: IncomingHttpHeaders, mask: Mask, data: DataWords): Record<string, string | null> {
   const shown = Object.entries(headers).flatMap(([name, value]) => {
     if (OF_THE_HOP.has(name)) return [];

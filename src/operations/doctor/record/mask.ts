@@ -2,31 +2,31 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { isValidIBAN } from 'ibantools';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** ISO 8601, as far as its parts go. */
+/** ISO 8601, up to any precision. */
 const DATE =
   /^(\d{4})-(\d{2})-(\d{2})(?:([T ])(\d{2}):(\d{2})(?::(\d{2})(?:([.,])(\d+))?)?)?( ?(?:Z|[+-]\d{2}:?\d{2}))?$/i;
-/** National check digits are met by trying: no country has more than two of two digits each. */
+/** National check digits are found by trial: no country has more than two pairs of digits. */
 const MAX_TRIES = 30_000;
 
-/** Characters of one kind within a Unicode block of 128, which a character is replaced by one of. */
+/** Characters of one kind within a Unicode block of 128: each is replaced by another of them. */
 const blocks = new Map<string, string[]>();
 const KINDS = [/\p{Nd}/u, /\p{Lu}/u, /\p{Ll}/u, /\p{Lo}/u, /\p{L}/u];
 
 /**
- * Replaces values by others of the same shape: a digit by a digit, a letter by one of its case, an IBAN by a valid one of its
- * country, a date by a date of its form. Equal values stay equal, under one key that is never kept.
+ * Replaces values with others of the same shape: a digit with a digit, a letter with one of its case, an IBAN with a
+ * valid one of its country, a date with a date of its form. Equal values stay equal, under a key that is never stored.
  */
 export class Mask {
   readonly #key = randomBytes(32);
   readonly #texts = new Map<string, string>();
   readonly #numbers = new Map<string, string>();
 
-  /** Number of values that were replaced. */
+  /** Number of replaced values. */
   get count(): number {
     return this.#texts.size + this.#numbers.size;
   }
 
-  /** Up to five values, before and after, for the terminal only. */
+  /** Up to five values, before and after masking, for the terminal only. */
   get samples(): readonly (readonly [string, string])[] {
     return [...this.#texts].filter(([before]) => before.length > 5).slice(0, 5);
   }
@@ -41,7 +41,7 @@ export class Mask {
     });
   }
 
-  /** A number as JSON has it: sign, number of digits before and after the point, and exponent stay; so does a zero. */
+  /** Masks a JSON number. Sign, number of digits before and after the point, and exponent stay; so does a zero. */
   number(value: string): string {
     const [, sign = '', whole = '', fraction = '', exponent = ''] = /^(-?)(\d+)(\.\d+)?(.*)$/s.exec(value) ?? [];
     if (/^[0.]*$/.test(whole + fraction)) return value;
@@ -68,7 +68,7 @@ export class Mask {
     }
   }
 
-  /** No character that is replaced stays the same. @param among letters that are replaced by one of `alphabet` */
+  /** Every replaced character changes. @param among letters to replace with one of `alphabet` */
   #shape(value: string, among?: RegExp, alphabet = ''): string {
     const random = this.#random(value);
     return Array.from(value, (character) => {
@@ -81,7 +81,7 @@ export class Mask {
     }).join('');
   }
 
-  /** The same for each way of writing an IBAN. */
+  /** The same for every notation of an IBAN. */
   #iban(written: string, plain: string): string {
     const masked = this.#once(this.#texts, plain, () => this.#otherIban(plain));
     let at = 0;

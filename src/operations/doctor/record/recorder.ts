@@ -13,7 +13,7 @@ export interface MaskedRecording {
   readonly text: string;
   readonly exchanges: readonly Exchange[];
   readonly maskedValues: number;
-  /** Values before and after, for the terminal only. */
+  /** Values before and after masking, for the terminal only. */
   readonly samples: Mask['samples'];
 }
 
@@ -23,10 +23,10 @@ export interface BankDescription {
   readonly words: readonly string[];
 }
 
-/** Keeps what the bank sends. */
+/** Records what the bank sends. */
 export class Recorder {
   readonly #seen: Seen[] = [];
-  /** The pages that the next calls to the account list ask for. */
+  /** Pages that the next calls to the account list request. */
   kind: Exclude<ExchangeKind, 'token'> = 'page';
   /** Set before the first call. */
   bank: BankDescription = { tls: {}, words: [] };

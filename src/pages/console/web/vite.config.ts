@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { defineConfig, type Plugin } from 'vite';
 import { ICON, toPageEnd, toPageHeader } from '../../html/page-header.js';
 
-/** The header that all pages share, in the HTML before any script runs. */
+/** The header of all pages, in the HTML before any script runs. */
 const pageHeader: Plugin = {
   name: 'page-header',
   transformIndexHtml: (html, { path }) =>
@@ -27,15 +27,15 @@ export default defineConfig({
     outDir: join(import.meta.dirname, '../../../../dist/console'),
     emptyOutDir: true,
     target: 'es2022',
-    // an address that begins with data: would need more of the content security policy
+    // a data: URL would need a looser content security policy
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
       input: ['index.html', 'accounts.html'].map((name) => join(import.meta.dirname, name)),
     },
   },
-  // npm run console: the pages alone, again at each change, before a gateway that runs
-  // the Host as it came: the switches of the sandbox are for the page of that host only
+  // npm run console: only the pages, updated at each change, in front of a running gateway. Host is passed on
+  // unchanged: the sandbox's switches are only for the page of that host
   server: {
     proxy: { '^/(api|health|problems|sandbox|openapi|docs)': { target: 'http://127.0.0.1:3000', changeOrigin: false } },
   },

@@ -11,20 +11,20 @@ const WIDE = '(min-width: 1440px)';
 interface Props {
   /** Empty while no account is open. */
   readonly id: string;
-  /** The accounts of the list, for the links to the previous and the next one. */
+  /** Accounts of the list, for the links to the previous and next account. */
   readonly accounts: readonly Account[];
   readonly turn: number | string;
   readonly navigate: Navigate;
 }
 
-/** One account in full, with its own address: beside the list where there is room, else over it. */
+/** One account in full, with its own address: next to the list if there is room, else over it. */
 export function AccountPanel(props: Props) {
   const { id, navigate } = props;
   const wide = useWide();
   const dialog = useRef<HTMLDialogElement>(null);
   const open = id !== '';
   const leave = () => {
-    // beside the list, the button that has the focus goes with the panel
+    // next to the list, the focused button disappears with the panel
     if (document.activeElement?.closest('aside')) {
       const row = document.querySelector<HTMLElement>('.open-account[aria-current]');
       (row ?? document.getElementById('accounts'))?.focus();
@@ -67,7 +67,7 @@ export function AccountPanel(props: Props) {
         leave();
       }}
       onClick={({ target, currentTarget }) => {
-        // the dialog itself is the space around its content
+        // clicks on the space around the content hit the dialog itself
         if (target === currentTarget) leave();
       }}
     >

@@ -5,9 +5,9 @@ import { Amount, Iban, Movement, Text } from './values.js';
 import { ViewLink } from './view-link.js';
 
 interface Props {
-  /** Null until the first answer. */
+  /** Null until the first response. */
   readonly accounts: readonly Account[] | null;
-  /** The rows belong to the previous view. */
+  /** True if the rows belong to the previous view. */
   readonly dimmed: boolean;
   readonly changed: ReadonlySet<string>;
   readonly view: View;
@@ -25,13 +25,13 @@ const COLUMNS = [
   { name: 'Currency', sort: 'currency', class: 'c-currency' },
 ] as const;
 
-/** The balance that the list shows, and that `sort=current` goes by: the first of type CurrentBalance. */
+/** The balance shown in the list and used by `sort=current`: the first of type CurrentBalance. */
 export const currentBalance = ({ balances }: Account): Account['balances'][number] | null =>
   balances.find(({ type }) => type === 'CurrentBalance') ?? null;
 
 const PLACEHOLDERS = Array.from({ length: 12 }, (_, index) => index);
 
-/** The rows. Their roles are explicit, since narrow screens lay them out as cards, which takes the meaning of a table away. */
+/** The rows. Their roles are explicit, because the card layout of narrow screens removes the table semantics. */
 export function AccountTable({ accounts, dimmed, changed, view, navigate, printHead }: Props) {
   return (
     <div class="scroller">
@@ -114,7 +114,7 @@ function Row({ account, changed, view, navigate }: RowProps) {
   const { id, name, iban, owner, status, closedAt, currency, identifiers } = account;
   const balance = currentBalance(account);
   const open = view.account === id;
-  // a new key for a new amount, so that each change is seen
+  // a new key for each new amount, so that every change is highlighted
   const key = changed ? `${balance?.current}` : 'still';
   return (
     <tr
@@ -162,7 +162,7 @@ function openByRow(event: MouseEvent, open: () => void): void {
   open();
 }
 
-/** Up and down through the accounts, from one link to the next. */
+/** Moves up and down through the accounts, from one link to the next. */
 function moveByArrows(event: KeyboardEvent): void {
   if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
   if (!(event.currentTarget instanceof HTMLElement)) return;

@@ -19,24 +19,24 @@ interface Props {
   readonly root: HTMLElement;
 }
 
-/** The page of the data: totals, the list, one account. Balances leave it when their snapshot expires. */
+/** The data page: totals, the list, one account. Balances disappear when their snapshot expires. */
 export function AccountsPage({ first, root }: Props) {
   const [view, navigate] = useView();
   const [live, askHealth] = useHealth(first);
   const [round, setRound] = useState(0);
   const listed = useList(view, round);
   const { health, problem } = live;
-  // an invalid search is no failure
+  // an invalid search is not a failure
   const isRejected = listed.problem?.status === 400;
   const isRefused = listed.problem !== null && !isRejected;
   const isFailing = problem !== null || isRefused || listed.snapshot?.stale === true;
-  // the rows of the view before this one have no watch
+  // nothing watches the rows of the previous view
   const isPast = useExpired(listed.snapshot?.expiresAt, isFailing);
   const listing: Listing = isPast ? { ...listed, data: null } : listed;
   const expired = listing.data === null && listing.snapshot !== null;
   const problems = useAnswer('problems', '', readProblems).data;
 
-  // the snapshot of the answers: everything of it is asked for again when there is a new one
+  // the snapshot of the responses: a new one makes the page fetch everything again
   const turn = `${health?.details.snapshot.asOf} ${listing.turn}`;
   const { currency: _currency, ...filters } = toFilters(view);
   const totals = useAnswer(JSON.stringify(filters), turn, (signal) =>
@@ -49,9 +49,9 @@ export function AccountsPage({ first, root }: Props) {
     askList();
   });
   useShortcuts();
-  // a problem of the list, or none after one, is known before /health is asked again
+  // a problem of the list, or its end, is known before /health is polled again
   useEffect(askHealth, [listing.problem?.code, listing.data?.snapshot.stale]);
-  // and that it would get an answer now may be known long before its own next attempt
+  // the page may also know long before its own next attempt that a call would succeed
   const isReady = problem === null && health !== null && health.status !== 'error';
   useEffect(() => {
     if (isReady && listing.problem) askList();
@@ -96,15 +96,15 @@ export function AccountsPage({ first, root }: Props) {
 
 interface NoticeProps {
   readonly live: Live;
-  /** Of the balances that cannot be renewed; null while they can. */
+  /** Cause for balances that cannot be renewed; null while they can. */
   readonly snapshot: Listing['snapshot'];
   readonly expired: boolean;
-  /** There is no answer to the present view. */
+  /** True if there is no response for the current view. */
   readonly failing: boolean;
   readonly problems: readonly ProblemEntry[];
 }
 
-/** Why the balances are not as they should be; nothing while they are. */
+/** The reason why the balances are not normal; nothing while they are. */
 function Notice(props: NoticeProps) {
   const text = toNotice(props);
   return (
@@ -118,7 +118,7 @@ function toNotice({ live, snapshot, expired, failing, problems }: NoticeProps): 
   const { health, problem, goneSince } = live;
   const now = serverNow();
   const gone = problem ? `The gateway has not answered since ${toMoment(goneSince ?? now, now)}. ` : '';
-  // the sentence of Status
+  // the sentence from the status page
   const why = !problem && health ? `${toIncident(health, now, problems)?.headline ?? ''} ` : gone;
   if (snapshot === null) return failing ? why : gone;
   const end = toMoment(snapshot.expiresAt, now);
@@ -126,7 +126,7 @@ function toNotice({ live, snapshot, expired, failing, problems }: NoticeProps): 
   return `${gone}These are the balances of ${toMoment(snapshot.asOf, now)}. They are shown until ${end}.`;
 }
 
-/** True once the gateway's clock has passed this instant during a failure, and from then on for the same instant. */
+/** True once the gateway's clock has passed this instant during a failure. It then stays true for the same instant. */
 export function useExpired(expiresAt: string | null | undefined, isFailing: boolean): boolean {
   const [past, setPast] = useState<string | null>(null);
   useEffect(() => {
@@ -137,7 +137,7 @@ export function useExpired(expiresAt: string | null | undefined, isFailing: bool
   return past !== null && past === expiresAt;
 }
 
-/** "/" leads to the search, as on other pages with one. */
+/** "/" focuses the search, as on other sites. */
 function useShortcuts(): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {

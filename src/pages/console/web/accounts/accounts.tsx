@@ -16,7 +16,7 @@ interface Props {
   readonly navigate: Navigate;
   readonly currencies: readonly string[];
   readonly gone: boolean;
-  /** The balances have expired: there is nothing to filter or to save. */
+  /** True if the balances have expired: there is nothing to filter or save. */
   readonly expired: boolean;
   /** Name of the environment. */
   readonly environment: string;
@@ -24,11 +24,11 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** The accounts: searched, filtered, sorted, one page. An open account is beside them. */
+/** One page of the accounts, searched, filtered and sorted. An open account is next to them. */
 export function Accounts({ listing, view, navigate, currencies, gone, expired, environment, host, children }: Props) {
   const { data, problem, pending, changed } = listing;
   const filtered = Object.keys(toFilters(view)).length > 0;
-  // nobody can be asked: a search looks at what is there
+  // the gateway is unreachable: the search uses what is on the page
   const local = gone && pending && data !== null;
   const accounts = local ? filterShown(data.accounts, view) : (data?.accounts ?? null);
   const failed = problem !== null && !gone && (data === null || (pending && problem.status === 400));
@@ -95,7 +95,7 @@ interface EmptyProps {
   readonly navigate: Navigate;
 }
 
-/** Explains why the table is empty, and what to do about it. */
+/** Explains why the table is empty, and what to do. */
 function Empty({ listing: { data, problem }, failed, filtered, navigate }: EmptyProps) {
   if (failed && problem?.code === 'invalid-request') {
     const text = problem.errors.map(({ name, reason }) => `${name} ${reason}`).join('; ');

@@ -8,7 +8,7 @@ describe('an amount in parts', () => {
     ['1000', ['1', '000'], ''],
     ['-1234567.80', ['-1', '234', '567'], '.80'],
     ['-0.01', ['-0'], '.01'],
-    // text that is not an amount is unchanged
+    // text other than an amount is unchanged
     ...['', '.5', '1.', '1e3', ' 1', '1,000', '--1', '+1', '١'].map((text) => [text, [text], ''] as const),
   ])('%s', (text, groups, fraction) => {
     expect(splitAmount(text)).toEqual({ groups, fraction });

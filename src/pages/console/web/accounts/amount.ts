@@ -1,4 +1,4 @@
-/** An amount in parts for reading; nothing is rounded, and the parts in a row are the text as it was. */
+/** An amount in parts for reading. Nothing is rounded; the joined parts are the original text. */
 interface AmountParts {
   /** Digits of the whole number, in groups of three. The first begins with the sign, if there is one. */
   readonly groups: readonly string[];
@@ -6,7 +6,10 @@ interface AmountParts {
   readonly fraction: string;
 }
 
-/** The parts of a decimal text; any other is one part. Digits stay characters: no number could hold all of them. */
+/**
+ * Splits a decimal text into parts; any other text is one part. Digits stay characters: no number type could hold all
+ * of them.
+ */
 export function splitAmount(text: string): AmountParts {
   const [, sign = '', whole, fraction = ''] = /^(-?)(\d+)(\.\d+)?$/.exec(text) ?? [];
   if (whole === undefined) return { groups: [text], fraction: '' };
@@ -14,7 +17,7 @@ export function splitAmount(text: string): AmountParts {
   return { groups: [`${sign}${first}`, ...others], fraction };
 }
 
-/** An IBAN in groups of four, as it is printed; null for a text that has not the form of one. */
+/** An IBAN in groups of four, as in print; null for a text without the form of an IBAN. */
 export const splitIban = (text: string): string[] | null =>
   /^[A-Z]{2}\d{2}[A-Z0-9]{10,30}$/.test(text) ? groupsOf(text, 4, 0) : null;
 

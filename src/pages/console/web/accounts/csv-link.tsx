@@ -3,7 +3,7 @@ import { fetchAsPage } from '../shared/gateway.js';
 import { client } from './client.js';
 import { toFileName, toFilters, type View } from './view.js';
 
-/** The browser has taken the download by then. */
+/** Time after which the browser has taken over the download. */
 const REVOKE_AFTER_MS = 10_000;
 const FAILED = 'CSV failed';
 const SHOWN_MS = 5000;
@@ -13,7 +13,10 @@ interface Props {
   readonly environment: string;
 }
 
-/** Every account of the view as CSV, in the same order. The name of the file has environment, filters and the time of the data. */
+/**
+ * Downloads every account in the view as CSV, in the same order. The file name has environment, filters and the time of
+ * the data.
+ */
 export function CsvLink({ view, environment }: Props) {
   const [state, setState] = useState('CSV');
   const url = client.exportUrl({ ...toFilters(view), sort: view.sort });
@@ -52,7 +55,7 @@ export function CsvLink({ view, environment }: Props) {
   );
 }
 
-/** Downloads from a separate link, because the server's file name would override the name in a direct link. */
+/** Downloads through a temporary link, because the server's file name would override the name in a direct link. */
 function save(blob: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);

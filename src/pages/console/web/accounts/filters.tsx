@@ -9,11 +9,11 @@ interface Props {
   readonly view: View;
   readonly navigate: Navigate;
   readonly currencies: readonly string[];
-  /** Owners of the shown accounts, which give the name of the one in the filter. */
+  /** Owners of the shown accounts, to find the name of the owner in the filter. */
   readonly owners: readonly { readonly id: string | null; readonly name: string | null }[];
 }
 
-/** Values that banks are known to send. The address may add another one. */
+/** Values known to come from banks. The address may add another one. */
 const STATUSES = ['Active', 'Closed'];
 
 const SORT_NAMES: Readonly<Record<Sort, string>> = {
@@ -83,7 +83,7 @@ function Search({ view: { q }, navigate }: Pick<Props, 'view' | 'navigate'>) {
   const timer = useRef<number | undefined>(undefined);
   const given = useRef(q);
 
-  // Back, Forward and "clear" change `q` from outside
+  // Back, Forward and "clear" change `q` from outside this field
   useEffect(() => {
     if (q !== given.current) setTyped(q);
     given.current = q;
@@ -94,7 +94,7 @@ function Search({ view: { q }, navigate }: Pick<Props, 'view' | 'navigate'>) {
     setTyped(text);
     window.clearTimeout(timer.current);
     timer.current = window.setTimeout(() => {
-      // one step back leads out of a search, not through its letters
+      // one step back leaves the search instead of undoing its letters
       const replace = given.current !== '';
       given.current = text.trim();
       navigate({ q: given.current }, { replace });
@@ -126,7 +126,7 @@ function Search({ view: { q }, navigate }: Pick<Props, 'view' | 'navigate'>) {
 
 interface ChoiceProps {
   readonly label: string;
-  /** Label of the option for no filter; absent for the sort order. */
+  /** Label of the "no filter" option; the sort order has none. */
   readonly all?: string;
   readonly value: string;
   readonly options: readonly (readonly [value: string, text: string])[];
@@ -134,7 +134,7 @@ interface ChoiceProps {
 }
 
 function Choice({ label, all, value, options, onChoose }: ChoiceProps) {
-  // case does not matter to the filter, and a value of the address bar may be none of those known
+  // the filter ignores case, and the address bar may have a value that is not in the list
   const known = options.find(([each]) => each.toLowerCase() === value.toLowerCase());
   return (
     <select

@@ -12,7 +12,7 @@ interface Props {
 /** Links to the other pages, and the number of accounts per page. */
 export function Pages({ page: { number, size, total }, view, navigate }: Props) {
   const last = Math.max(1, Math.ceil(total / size));
-  // a link that leads nowhere stays one, so that it keeps the focus
+  // a disabled link stays a link, so that it keeps the focus
   const link = (to: number, label: string, text: string) => (
     <ViewLink
       key={label}

@@ -85,7 +85,7 @@ export function Totals({ answer: { data, problem }, view, navigate }: Props) {
 function useNotes(totals: BalancesAnswer['totals'], view: View): string {
   const { currency: _currency, ...filters } = toFilters(view);
   const query = { ...filters, status: 'Closed', pageSize: 1 };
-  // asked again when a sum or a number of accounts changed
+  // fetched again when a sum or a number of accounts has changed
   const closed = useAnswer(JSON.stringify([query, totals]), 0, (signal) =>
     view.status === '' && totals.length > 0
       ? client.listAccounts(query, { signal, retry: false })

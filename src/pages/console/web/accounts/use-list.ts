@@ -3,23 +3,23 @@ import type { AccountList, GatewayProblem } from '../shared/gateway.js';
 import { client } from './client.js';
 import { toListQuery, type View } from './view.js';
 
-/** The page of accounts of a view, as it changes. */
+/** The page of accounts in a view, as it changes. */
 export interface Listing {
   readonly data: AccountList | null;
-  /** The snapshot of the last data; still there when its data have expired. */
+  /** Snapshot of the last data; kept after its data have expired. */
   readonly snapshot: AccountList['snapshot'] | null;
   readonly problem: GatewayProblem | null;
-  /** The data belongs to the previous view. */
+  /** True if the data belongs to the previous view. */
   readonly pending: boolean;
-  /** The accounts whose data changed with the last answer. */
+  /** Accounts whose data changed with the last response. */
   readonly changed: ReadonlySet<string>;
-  /** Grows with each answer that differs. */
+  /** Increases with each response that differs. */
   readonly turn: number;
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Watches the page of accounts that the view shows. A new `round` fetches it at once. */
+/** Watches the page of accounts in the view. A new `round` fetches it at once. */
 export function useList(view: View, round: number): Listing {
   const query = toListQuery(view);
   const key = JSON.stringify(query);
@@ -49,7 +49,7 @@ export function useList(view: View, round: number): Listing {
       onError: (problem) =>
         setLast((before) => ({
           ...before,
-          // what is not granted any longer is not shown any longer
+          // data is hidden as soon as access is no longer granted
           ...(problem.code === 'access-not-granted' && { data: null, snapshot: null }),
           problem,
           changed: NONE,

@@ -1,10 +1,13 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { readView, toSearch, type View } from './view.js';
 
-/** Changes parts of the view; `replace` adds no entry to the history. */
+/** Changes parts of the view; `replace` adds no history entry. */
 export type Navigate = (change: Partial<View>, options?: { readonly replace?: boolean }) => void;
 
-/** The view in the address bar, and how to change it. Any change of what is listed begins at its first page. */
+/**
+ * The view in the address bar, and a function to change it. Every change to the listed accounts starts at the first
+ * page.
+ */
 export function useView(): readonly [View, Navigate] {
   const [view, setView] = useState(() => readView(location.search));
 
@@ -17,7 +20,7 @@ export function useView(): readonly [View, Navigate] {
   const navigate = useCallback<Navigate>((change, { replace = false } = {}) => {
     const next = after(readView(location.search), change);
     if (replace) history.replaceState(history.state, '', toSearch(next));
-    // remembered, so that closing an account that was opened here goes back
+    // remembered, so that closing an account opened here goes back
     else history.pushState(change.account ? { opened: true } : null, '', toSearch(next));
     setView(next);
   }, []);

@@ -4,8 +4,8 @@ import { splitAmount, splitIban } from './amount.js';
 const LONG = 28;
 
 /**
- * An amount with its digits as they came. The gaps between groups are drawn, not written: what is copied, found or read aloud
- * is the text itself. A line ends between groups only.
+ * An amount with its original digits. The gaps between groups are styling, not characters: copying, searching and
+ * screen readers get the text itself. A line breaks only between groups.
  */
 export function Amount({ text }: { readonly text: string | null }) {
   if (text === null) return <span class="none">–</span>;
@@ -32,7 +32,7 @@ export function Movement({ text }: { readonly text: string | null }) {
   );
 }
 
-/** An IBAN in groups of four, or another number of an account as it is. */
+/** An IBAN in groups of four, or another account number unchanged. */
 export function Iban({ text }: { readonly text: string | null }) {
   if (text === null) return <span class="none">–</span>;
   const groups = splitIban(text);

@@ -7,10 +7,10 @@ interface Props {
   readonly change: Partial<View>;
   readonly navigate: Navigate;
   readonly class?: string;
-  /** For a link that turns a filter on and off. */
+  /** For a link that toggles a filter. */
   readonly pressed?: boolean;
   readonly label?: string;
-  /** For a link to the present view. */
+  /** For a link to the current view. */
   readonly disabled?: boolean;
   readonly children: ComponentChildren;
 }

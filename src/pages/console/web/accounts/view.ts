@@ -1,6 +1,6 @@
 import type { Account } from '../shared/gateway.js';
 
-/** The view in the address bar; its names are those of the API's query (docs/api.md#query). */
+/** The view in the address bar. Its parameter names are those of the API's query (docs/api.md#query). */
 export interface View {
   readonly q: string;
   readonly status: string;
@@ -9,7 +9,7 @@ export interface View {
   readonly sort: Sort;
   readonly pageNumber: number;
   readonly pageSize: number;
-  /** The id of the account that is open, or empty. */
+  /** The id of the open account, or empty. */
   readonly account: string;
 }
 
@@ -33,7 +33,7 @@ export const DEFAULT_VIEW: View = {
 const FILTERS = ['q', 'status', 'currency', 'ownerId'] as const;
 export type Filters = Pick<View, (typeof FILTERS)[number]>;
 
-/** The longest text that the API takes, and the longest id that it gives. */
+/** Length limits of the API's filter values and of its ids. */
 const [MAX_TEXT, MAX_ID] = [100, 200];
 
 /** Parses the view from an address; ignores invalid parts. */
@@ -74,13 +74,13 @@ export function toFilters(view: Filters): Record<string, string> {
   );
 }
 
-/** The parameters of the page of the list that a view shows. */
+/** The parameters for the view's page of the list. */
 export function toListQuery(view: View) {
   const { sort, pageNumber, pageSize } = view;
   return { ...toFilters(view), sort, pageNumber, pageSize };
 }
 
-/** Filters these accounts for a view, for when the gateway cannot be reached. */
+/** Filters these accounts for a view while the gateway is unreachable. */
 export function filterShown(accounts: readonly Account[], { q, status, currency, ownerId }: Filters): Account[] {
   const same = (text: string | null, wanted: string) =>
     wanted.trim() === '' || text?.toLowerCase() === wanted.trim().toLowerCase();

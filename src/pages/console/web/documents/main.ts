@@ -3,17 +3,17 @@ import { fillPageHeader, startClock } from '../shared/page-header.js';
 import { setServerTime } from '../shared/time.js';
 import { toClipboard } from '../shared/to-clipboard.js';
 
-/** The address that the documents have in their commands. */
+/** The gateway's address in the commands of the documents. */
 const WRITTEN = /http:\/\/(?:localhost|127\.0\.0\.1):3000/g;
 const SHOWN_MS = 2000;
 
-// the script of the pages that the server renders: documents, reference, errors
+// the script of the server-rendered pages: documents, reference, errors
 startClock();
 void showGateway();
 showOwnAddress();
 addCopyButtons();
 
-/** Facts about this gateway. A caller that may not read them sees the page without. */
+/** Facts about this gateway. A caller without access to them sees the page without them. */
 async function showGateway(): Promise<void> {
   const response = await fetch('/health', { headers: { 'X-Client-Name': 'console' } });
   setServerTime(response.headers.get('Date'));
@@ -21,7 +21,7 @@ async function showGateway(): Promise<void> {
   if (body.details) fillPageHeader(body as Health);
 }
 
-/** Replaces the example address in commands and links with that of this page. */
+/** Replaces the example address in commands and links with this page's address. */
 function showOwnAddress(): void {
   for (const written of document.querySelectorAll('main :is(code, code *, a)')) {
     if (written instanceof HTMLAnchorElement) written.href = written.href.replace(WRITTEN, location.origin);

@@ -3,7 +3,7 @@ import type { AccountList, ProblemEntry, Recent } from '../../../../../client/sr
 import type { Health } from './health.js';
 import { setServerTime } from './time.js';
 
-/** The switches of the sandbox bank (docs/sandbox.md#its-switches), as far as the page has them. */
+/** The switches of the sandbox bank (docs/sandbox.md#its-switches) that the page offers. */
 export interface Switches {
   readonly latencyMs: number;
   readonly grantAccess: boolean;
@@ -32,7 +32,7 @@ export const readHealth = (signal?: AbortSignal): Promise<Health> => call('/heal
 /** The last hour. @throws GatewayProblem */
 export const readRecent = (): Promise<Recent> => call('/health/recent', {}, HEALTH_DEADLINE_MS);
 
-/** The points of the last hour to the moment of the answer, which is that of its callers. */
+/** The points of the last hour, up to the moment of the response. */
 export const toPoints = (recent: Recent | null): Recent['points'] => (recent ? [...recent.points, recent.present] : []);
 
 /** The explanation of each error. @throws GatewayProblem */
@@ -56,15 +56,15 @@ export const setSwitches = (patch: object): Promise<Switches> =>
 /** Sets all switches back. @throws GatewayProblem */
 export const resetSwitches = (): Promise<Switches> => call('/sandbox/control', { method: 'DELETE' });
 
-/** Any error as a problem. */
+/** Converts any error to a problem. */
 export const toProblem = (cause: unknown): GatewayProblem =>
   cause instanceof GatewayProblem
     ? cause
     : new GatewayProblem({ code: 'internal-error', owner: 'operator', message: 'An error of this page.', cause });
 
 /**
- * `fetch` for the calls of this page. Over plain HTTP, browsers send no Sec-Fetch-Site, so only `Referer` shows the gateway that they
- * come from its own page.
+ * `fetch` for the calls of this page. Over plain HTTP, browsers send no Sec-Fetch-Site, so only `Referer` shows that
+ * they come from the gateway's own page.
  */
 export const fetchAsPage: typeof fetch = (input, init) => fetch(input, { ...init, referrerPolicy: 'same-origin' });
 
@@ -83,12 +83,12 @@ async function call<T>(path: string, { signal, ...init }: Init, deadlineMs = DEA
     });
     body = await response.json();
   } catch (cause) {
-    // a gateway that does not answer in time is one that cannot be reached
+    // a gateway that does not respond in time counts as unreachable
     signal?.throwIfAborted();
     throw toNetworkProblem(cause);
   }
   setServerTime(response.headers.get('Date'));
-  // /health keeps its form when it is not ready
+  // /health has the same form when it is not ready
   if (response.ok || (typeof body === 'object' && body !== null && 'details' in body)) return body as T;
   const {
     code = 'internal-error',

@@ -14,7 +14,7 @@ const WORDS: Readonly<Record<Level, string>> = {
   unknown: 'not checked',
 };
 
-/** A level as color, shape and word: a dot, a diamond, a cross, a ring. */
+/** A level as color, shape and word: dot, diamond, cross or ring. */
 export const LevelIcon = ({ level, size = 10 }: { readonly level: Level; readonly size?: number }) => (
   <svg
     class={`level level-${level}`}

@@ -1,2 +1,2 @@
-/** How well something is. */
+/** Severity of a state. */
 export type Level = 'ok' | 'warn' | 'bad' | 'unknown';

@@ -2,7 +2,7 @@ import { toEnvironment } from './environment.js';
 import type { Health } from './health.js';
 import { serverNow, toClock } from './time.js';
 
-/** Fills the header, which is in the HTML of every page, with what this gateway is. */
+/** Fills in the header, which is in the HTML of every page, with facts about this gateway. */
 export function fillPageHeader(health: Health): void {
   const { bank } = health.details;
   const environment = toEnvironment(health);
@@ -13,7 +13,7 @@ export function fillPageHeader(health: Health): void {
   setFact('gateway', [bank.host, health.instance, `v${health.version}`].join(' · '));
 }
 
-/** Shows the gateway's time in the header, each second. Returns what stops it. */
+/** Shows the gateway's time in the header, updated each second. Returns a function that stops it. */
 export function startClock(): () => void {
   const show = () => setFact('clock', `${toClock(serverNow())} UTC`);
   show();

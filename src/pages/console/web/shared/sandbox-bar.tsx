@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { GatewayProblem, readSwitches, resetSwitches, setSwitches, type Switches } from './gateway.js';
 
-/** Shorter than the deadline of a call, and long enough for answers to become stale. */
+/** Shorter than a call's deadline, and long enough for responses to become stale. */
 const SLOW_MS = 8000;
-/** Reserved for documentation (RFC 5737): no client has it. */
+/** Reserved for documentation (RFC 5737): no client has this address. */
 const NOBODY = '203.0.113.1';
 const ALWAYS = 1_000_000;
 
@@ -71,14 +71,14 @@ const SWITCHES: readonly Switch[] = [
   },
 ];
 
-/** True while the endpoint is ordered to fail for as long as the switch is on. */
+/** True while the endpoint is set to fail for as long as the switch is on. */
 const isFailing = ({ failNext }: Switches, endpoint: string, failure: string): boolean =>
   failNext.some((order) => order.endpoint === endpoint && order.with === failure && order.times > ALWAYS / 2);
 
 interface Props {
   /** The switches are read again when this changes. */
   readonly turn: number | string;
-  /** Makes the gateway ask the bank now; the page shows the result. */
+  /** Makes the gateway refresh now; the page shows the result. */
   readonly refresh: () => void;
 }
 
@@ -110,12 +110,15 @@ export function SandboxBar({ turn, refresh }: Props) {
 
   const isOn = (each: Switch): boolean => state !== null && each.isOn(state);
 
-  /** Turns one switch on; or off, by a reset, which also ends the gateway's back-off, after which the others are set again. */
+  /**
+   * Turns one switch on or off. Off is a reset, which also ends the gateway's back-off; the other switches are then set
+   * again.
+   */
   async function setTo(turned: Switch, on: boolean): Promise<Switches> {
     if (on) return setSwitches(turned.patch);
     const others = SWITCHES.filter((each) => each !== turned && isOn(each));
     let switches = await resetSwitches();
-    // one by one: two may order errors of the bank
+    // one by one, because two may set errors of the bank
     for (const { patch } of others) switches = await setSwitches(patch);
     return switches;
   }

@@ -4,22 +4,24 @@ const DAY = 86_400;
 
 let offsetMs: number | null = null;
 
-/** Takes the gateway's clock from the `Date` of an answer, since the reader's own may be wrong. It has whole seconds. */
+/**
+ * Sets the gateway's clock from the `Date` of a response, because the reader's own may be wrong. It has whole seconds.
+ */
 export function setServerTime(date: string | null): void {
   const given = Date.parse(date ?? '') - performance.now();
   if (!Number.isNaN(given) && (offsetMs === null || Math.abs(given - offsetMs) > 1500)) offsetMs = given;
 }
 
-/** The gateway's time in ms; the reader's until the first answer. */
+/** The gateway's time in ms; the reader's until the first response. */
 export const serverNow = (): number => (offsetMs === null ? Date.now() : performance.now() + offsetMs);
 
-/** The `Date` of an answer has whole seconds, and the answer takes its time. */
+/** Accuracy, ms: the `Date` of a response has whole seconds, and the response takes time. */
 const CLOCK_STEP_MS = 2000;
 
 /** True if this instant is in the past, as far as the page knows the gateway's clock. */
 export const isPast = (instant: string, now: number): boolean => Date.parse(instant) <= now + CLOCK_STEP_MS;
 
-/** A duration as people say it, rounded down: "8 s", "3 min", "5 h", "4 days". */
+/** A duration as people write it, rounded down: "8 s", "3 min", "5 h", "4 days". */
 export function toDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < MINUTE) return `${seconds} s`;
@@ -44,7 +46,7 @@ function format(options: Intl.DateTimeFormatOptions, instant: string | number): 
 
 const SHORT = { hour: '2-digit', minute: '2-digit' } as const;
 
-/** The time of day in UTC with seconds; a text that is no instant stays as it is. */
+/** The time of day in UTC with seconds; text other than an instant is unchanged. */
 export const toClock = (instant: string | number): string => format({ ...SHORT, second: '2-digit' }, instant);
 
 /** The time of day in UTC, to the minute. */
@@ -56,7 +58,7 @@ export const toDateAndMinute = (instant: string | number): string => format({ ..
 const isSameDay = (a: string | number, b: number): boolean =>
   new Date(a).toISOString().slice(0, 10) === new Date(b).toISOString().slice(0, 10);
 
-/** The time of day with seconds, after the date if that is not the date of `now`. */
+/** The time of day with seconds, preceded by the date unless it is the date of `now`. */
 export const toMoment = (instant: string | number, now: number): string =>
   format({ ...(!isSameDay(instant, now) && DAY_AND_MONTH), ...SHORT, second: '2-digit' }, instant);
 
@@ -66,14 +68,14 @@ export const toMinuteMoment = (instant: string | number, now: number): string =>
 
 const DAY_AND_MONTH = { day: 'numeric', month: 'short' } as const;
 
-/** The date; a text that is no instant stays as it is. */
+/** The date; text other than an instant is unchanged. */
 export const toDate = (instant: string): string => format(DATE, instant);
 const DATE = { day: 'numeric', month: 'short', year: 'numeric' } as const;
 
-/** The date as the bank wrote it: an instant at midnight elsewhere is not the day before. */
+/** The date as the bank wrote it: midnight in another time zone must not become the day before. */
 export function toWrittenDate(instant: string): string {
   if (!/^\d{4}-\d\d-\d\d/.test(instant)) return instant;
   const day = instant.slice(0, 10);
-  // years like 0001 mean "unknown" in some systems, and would look like a day of this century
+  // years like 0001 mean "unknown" in some systems, and would look like a date in this century
   return day < '1800' ? day : format(DATE, `${day}T12:00:00Z`);
 }

@@ -3,15 +3,17 @@ import { toProblem, type GatewayProblem } from './gateway.js';
 
 const RETRY_MS = 5000;
 
-/** The last successful answer, and the problem of the current attempt. */
+/** The last successful response, and the problem of the current attempt. */
 export interface Answer<T> {
   readonly data: T | null;
   readonly problem: GatewayProblem | null;
-  /** The data belongs to another key. */
+  /** True if the data belongs to another key. */
   readonly pending: boolean;
 }
 
-/** Fetches when the key or the turn changes, and retries after an error. Keeps the old data until newer data arrives. */
+/**
+ * Fetches when the key or the counter changes, and retries after an error. Keeps the old data until newer data arrives.
+ */
 export function useAnswer<T>(key: string, turn: number | string, load: (signal: AbortSignal) => Promise<T>): Answer<T> {
   const [last, setLast] = useState<{ key: string | null; data: T | null; problem: GatewayProblem | null }>({
     key: null,
@@ -31,7 +33,7 @@ export function useAnswer<T>(key: string, turn: number | string, load: (signal: 
         if (controller.signal.aborted) return;
         const problem = toProblem(error);
         const kept = problem.code !== 'access-not-granted';
-        // without any answer, what was shown stays
+        // without any response, the shown data stays
         const same = (before: string | null) => before === key || problem.status === 0;
         setLast((before) => ({ key, data: kept && same(before.key) ? before.data : null, problem }));
         // a wrong query stays wrong

@@ -6,16 +6,16 @@ import { SandboxBar } from './sandbox-bar.js';
 import type { Live } from './use-health.js';
 
 /**
- * When a refresh is requested after a switch, ms. The gateway may answer with one that is younger than its own duration, so
- * the first request may change nothing.
+ * Delays after a switch, ms, at which the page requests a refresh. The gateway may respond with one that is younger
+ * than its own duration, so the first request may change nothing.
  */
 const REFRESH_AFTER_MS = [0, 1500, 4000, 8000, 16_000];
-/** When the page is updated after each request, ms. The second time, a slow bank is past the soft timeout. */
+/** Delays after each request, ms, at which the page updates. At the second, a slow bank is past the soft timeout. */
 const SHOW_AFTER_MS = [300, 1300];
 
 /**
- * Keeps what is around the content: the header, the bar of the sandbox, and the dimmed look while the gateway is gone.
- * @param show asks the gateway for what the page shows
+ * Keeps the frame around the content: the header, the sandbox bar, and the dimmed look while the gateway is
+ * unreachable. @param show fetches the page's data from the gateway
  */
 export function useFrame(root: HTMLElement, { health, problem }: Live, turn: number | string, show: () => void): void {
   useEffect(startClock, []);
@@ -26,7 +26,7 @@ export function useFrame(root: HTMLElement, { health, problem }: Live, turn: num
     root.classList.toggle('gone', problem !== null);
   }, [problem !== null]);
 
-  /** Makes the gateway ask the bank now, then shows effects that appear later, too. */
+  /** Makes the gateway refresh now, then also shows effects that appear later. */
   function refresh(): void {
     const ask = () => {
       for (const ms of SHOW_AFTER_MS) window.setTimeout(show, ms);

@@ -5,25 +5,25 @@ import { serverNow } from './time.js';
 
 const [HEALTHY_MS, TROUBLE_MS, GONE_MS] = [10_000, 4000, 2000];
 
-/** The last answers, all of one moment, and why there are no newer ones. */
+/** The last responses, all from the same moment, and the reason why there are no newer ones. */
 export interface Live {
   readonly health: Health | null;
-  /** The last hour; null on a page that does not ask for it. */
+  /** The last hour; null on a page that does not fetch it. */
   readonly recent: Recent | null;
-  /** When it came, ms of the gateway's clock. */
+  /** Time of the responses, ms by the gateway's clock. */
   readonly answeredAt: number;
-  /** Null while the gateway answers. */
+  /** Null while the gateway responds. */
   readonly problem: GatewayProblem | null;
   /** Time at which the gateway stopped answering. */
   readonly goneSince: string | null;
 }
 
-/** The health now, and the last hour if it is wanted; or the problem with it. */
+/** The current health, and the last hour on request; or the problem in fetching them. */
 export async function askHealth(wantsRecent = false, before: Live | null = null): Promise<Live> {
   try {
     const [health, recent] = await Promise.all([
       readHealth(),
-      // one that cannot be read now does not hide the health
+      // a failure to read the last hour does not hide the health
       wantsRecent ? readRecent().catch(() => before?.recent ?? null) : null,
     ]);
     return { health, recent, answeredAt: serverNow(), problem: null, goneSince: null };

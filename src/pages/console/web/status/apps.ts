@@ -3,7 +3,7 @@ import { toMoment } from '../shared/time.js';
 import type { Health } from '../shared/health.js';
 import type { Incident } from './incident.js';
 
-/** The callers of the last minute. */
+/** Callers of the last minute. */
 export const toActive = (recent: Recent | null): readonly RecentClient[] =>
   recent?.clients.filter(({ callsPerMinute }) => callsPerMinute > 0) ?? [];
 
@@ -17,13 +17,13 @@ export function toSubject(apps: number, verb: string): string {
   return apps === 1 ? `1 app ${verb}s` : `${apps} apps ${verb}`;
 }
 
-/** A sentence on what apps get while all is well. */
+/** A sentence on what apps get while everything is healthy. */
 export function toWellText({ details: { snapshot } }: Health, apps: number, now: number): string {
   const read = snapshot.asOf === null ? '' : `, read at ${toMoment(snapshot.asOf, now)}`;
   return `${toSubject(apps, 'get')} current data${read}.`;
 }
 
-/** What the apps show meanwhile, for the note to their teams. */
+/** What the apps show in the meantime, for the note to their teams. */
 export function toEffect({ served, level, copy, status, end }: Incident, apps: number, now: number): string {
   const none = apps === 0 ? 'No app called in the last minute. ' : '';
   if (served === 'unknown') return 'Apps on the same network path cannot reach the gateway either.';
@@ -37,10 +37,10 @@ export function toEffect({ served, level, copy, status, end }: Incident, apps: n
   return end === null ? 'Nothing. Apps are not affected.' : 'Nothing yet.';
 }
 
-/** A caller's name for people. */
+/** A caller's display name. */
 export const toAppName = (name: string): string => ({ none: 'no name', other: 'other names' })[name] ?? name;
 
-/** Calls that failed for the caller: 4xx, and those whose caller left. */
+/** Calls that failed because of the caller: 4xx, and those whose caller left. */
 export const toRefused = (each: Record<'current' | 'stale' | 'errors', number>, all: number): number =>
   Math.max(0, all - each.current - each.stale - each.errors);
 

@@ -3,7 +3,7 @@ import { isPast, toCountdown, toDateAndMinute, toDuration, toMoment } from '../s
 import type { Cause } from './cause.js';
 import type { Incident } from './incident.js';
 
-/** The cause in words: what happens, and what that means. */
+/** The cause in words: the fact and its meaning. */
 export interface CauseText {
   readonly what: string;
   /** The status of the bank's response, shown in bold. */
@@ -12,7 +12,7 @@ export interface CauseText {
   readonly meaning: string;
 }
 
-/** The cause, since when, and its meaning. */
+/** The cause, its start, and its meaning. */
 export function toCauseText(cause: Cause, health: Health | null, now: number): CauseText {
   const { part, code, title, detail, answer } = cause;
   const isSince = cause.since !== null && isPast(cause.since, now);
@@ -28,16 +28,16 @@ export function toCauseText(cause: Cause, health: Health | null, now: number): C
     const meaning = code === 'bank-error' ? '' : `${title}.`;
     return { what: `The bank answers the ${request} with `, answer: String(answer), since, meaning };
   }
-  // the detail of a gateway that is gone has the time
+  // the detail of an unreachable gateway contains the time
   const failing = since && part !== 'gateway' ? ` ${code === 'bank-slow' ? 'Slow' : 'Failing'}${since}.` : '';
   return { what: detail || `${title}.`, answer: '', since: failing, meaning: '' };
 }
 
-/** The status that the bank answers, or the code in words: "unreachable", "proxy refused". */
+/** The bank's status, or the code in words: "unreachable", "proxy refused". */
 export const toShortCause = (code: string, answer: number | null): string =>
   answer !== null && answer !== 200 ? String(answer) : code.replace(/^bank-/, '').replaceAll('-', ' ');
 
-/** The effect of an expired certificate, and when it begins or began. */
+/** The effect of an expired certificate, and its start. */
 function toExpiry({ part }: Cause, { details: { certificate, listener, snapshot } }: Health, now: number) {
   const expires = (notAfter: string) =>
     `${Date.parse(notAfter) <= now ? 'expired' : 'expires'} on ${toDateAndMinute(notAfter)} UTC.`;
@@ -56,7 +56,7 @@ function toExpiry({ part }: Cause, { details: { certificate, listener, snapshot 
 
 const TWO_DAYS_MS = 2 * 86_400_000;
 
-/** The time left, or how long calls have failed or a certificate has been expired; null if none is known. */
+/** The time left, or the time since calls began to fail or the certificate expired; null if unknown. */
 export function toTimer({ served, end, since, status, cause, copy }: Incident, now: number) {
   if (end !== null) {
     const left = Date.parse(end) - now;

@@ -5,7 +5,7 @@ import type { Served } from './served.js';
 
 /** A problem of a component. */
 export interface Trouble {
-  /** The component, as /health names it. */
+  /** The component, by its name in /health. */
   readonly part: string;
   readonly code: string;
   readonly owner: string;
@@ -17,14 +17,17 @@ export interface Trouble {
 /** The problem that explains what apps get. */
 export interface Cause extends Trouble {
   readonly since: string | null;
-  /** HTTP status of the bank's answer; null if there was none. */
+  /** HTTP status of the bank's response; null without one. */
   readonly answer: number | null;
-  /** Failed attempts since then; null where nothing is retried. */
+  /** Failed attempts since then; null if nothing is retried. */
   readonly attempts: number | null;
   readonly nextAttemptAt: string | null;
 }
 
-/** The problems, most important first as /health has them; one that shows in several components once, at the hop that causes it. */
+/**
+ * The problems, most important first as in /health. A problem of several components is listed once, at the hop that
+ * causes it.
+ */
 export function toTroubles({ details }: Health, problems: readonly ProblemEntry[]): Trouble[] {
   const troubles = Object.entries(details).flatMap(([part, found]) => {
     const {
@@ -43,19 +46,22 @@ export function toTroubles({ details }: Health, problems: readonly ProblemEntry[
   );
 }
 
-/** The hops that a call passes on its way to the bank. */
+/** The hops of a call on its way to the bank. */
 const ON_WAY: ReadonlySet<string> = new Set(['egress', 'token', 'bank']);
 /** States of the bank in which calls to it succeed. */
 const SUCCEEDS: ReadonlySet<string> = new Set(['clock-skewed', 'bank-slow']);
 
-/** The failure that keeps new data away: of the certificate, or on the way to the bank. */
+/** The failure that blocks new data: of the certificate, or on the way to the bank. */
 export const findFailure = (troubles: readonly Trouble[]): Trouble | undefined =>
   troubles.find(
     ({ part, code }) =>
       (ON_WAY.has(part) && !SUCCEEDS.has(code)) || (part === 'certificate' && code === 'certificate-unusable'),
   );
 
-/** The trouble that explains what apps get; null without one. While that is current data, it is the one that ends that first. */
+/**
+ * The trouble that explains what apps get; null without one. While apps get current data, it is the trouble that will
+ * end that first.
+ */
 export function toCause(health: Health, served: Served, troubles: readonly Trouble[], now: number): Cause | null {
   const found = findWanted(served, troubles) ?? earliest(troubles, health);
   return found ? { ...found, ...toSeries(found, health, now) } : null;
@@ -82,7 +88,7 @@ function earliest(troubles: readonly Trouble[], { details }: Health): Trouble | 
 
 const NOT_RETRIED = { since: null, answer: null, attempts: null, nextAttemptAt: null };
 
-/** When it began, what the bank answered, and what the gateway does about it: of the request that fails. */
+/** Start, the bank's status, and the gateway's retries, of the failing request. */
 function toSeries({ part, code }: Trouble, { details }: Health, now: number): Omit<Cause, keyof Trouble> {
   const { bank, certificate, token } = details;
   if (part === 'certificate') {

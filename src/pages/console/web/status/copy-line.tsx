@@ -5,12 +5,12 @@ const WIDTH = 1000;
 
 interface Props {
   readonly copy: NonNullable<Incident['copy']>;
-  /** When the cause began. */
+  /** Start of the cause. */
   readonly since: string | null;
   readonly now: number;
 }
 
-/** The life of the copy as a line: when it was made, when the trouble began, now, and when it expires. */
+/** The life of the copy as a timeline: its creation, the start of the trouble, now, and its expiry. */
 export function CopyLine({ copy: { asOf, expiresAt }, since, now }: Props) {
   const [from, to] = [Date.parse(asOf), Date.parse(expiresAt)];
   const at = (ms: number) => Math.min(1, Math.max(0, (ms - from) / (to - from)));

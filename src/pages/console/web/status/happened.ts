@@ -2,7 +2,7 @@ import type { ProblemEntry, RecentEvent } from '../shared/gateway.js';
 
 const HOUR_MS = 3_600_000;
 
-/** Events of one kind in a row, as one line. */
+/** Consecutive events of one kind, as one line. */
 export interface EventGroup {
   readonly title: string;
   /** Null for an event without a problem. */
@@ -12,11 +12,11 @@ export interface EventGroup {
   readonly count: number;
   /** True while the problem lasts. */
   readonly open: boolean;
-  /** True for what the switches of the sandbox do. */
+  /** True for effects of the sandbox's switches. */
   readonly bySwitch: boolean;
 }
 
-/** Events without a code, in words. Any other has the words of its log line. */
+/** Words for events without a code. Any other event has the words of its log line. */
 const WORDS: Readonly<Record<string, string>> = {
   'gateway.started': 'Gateway started',
   'gateway.stopping': 'Gateway is stopping',
@@ -27,7 +27,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'config.reload': 'Certificate and credentials reloaded',
 };
 
-/** The events of the last hour in groups of the same code (else event), the newest first. A recovery ends those before it. */
+/** The events of the last hour, grouped by code (or else by event), newest first. A recovery ends those before it. */
 export function groupEvents(
   events: readonly RecentEvent[],
   problems: readonly ProblemEntry[],
@@ -44,7 +44,7 @@ export function groupEvents(
     if (before) groups[known] = { ...before, to: at, count: before.count + 1 };
     else {
       const title = problems.find((each) => each.code === code)?.title ?? WORDS[event] ?? capitalize(msg);
-      // the page's switches end the back-off by a reload
+      // the page's switches cause a reload, which ends the back-off
       const bySwitch = isSandbox && event === 'config.reload';
       const words = bySwitch ? 'A switch of the sandbox was changed' : title;
       groups.push({ key, code, title: words, from: at, to: at, count: 1, open: false, bySwitch });

@@ -13,11 +13,11 @@ interface Props {
   readonly troubles: readonly Trouble[];
   readonly problems: readonly ProblemEntry[];
   readonly now: number;
-  /** Reads /health again. */
+  /** Polls /health again. */
   readonly ask: () => void;
 }
 
-/** The last known state while nobody calls, and a button that asks the bank. */
+/** The last known state while nobody calls, and a button that calls the bank. */
 export function IdleCard({ text, health, troubles, problems, now, ask }: Props) {
   const [result, setResult] = useState('');
   const [isBusy, setBusy] = useState(false);
@@ -78,7 +78,7 @@ export function IdleCard({ text, health, troubles, problems, now, ask }: Props) 
   );
 }
 
-/** What a call gets now, after asking the bank, in a sentence. */
+/** The result of a call now, after a refresh, in a sentence. */
 async function checkNow(problems: readonly ProblemEntry[]): Promise<string> {
   const begun = performance.now();
   try {

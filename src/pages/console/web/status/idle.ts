@@ -7,15 +7,18 @@ import { toServed } from './served.js';
 
 const SILENT_MS = 60_000;
 
-/** A gateway that no app calls, and whose bank nobody has asked for a minute. */
+/** A gateway that no app calls and that has not called the bank for a minute. */
 export interface Idle {
-  /** How long no app has called; null if none has in the last hour. */
+  /** Time since the last call by an app; null if there was none in the last hour. */
   readonly silentMs: number | null;
   /** The last attempt to read the list, ISO 8601; null without one. */
   readonly triedAt: string | null;
 }
 
-/** What is known while nobody calls; null while somebody does, or while an attempt of this minute shows that calls fail. */
+/**
+ * The known state while nobody calls; null while somebody does, or while an attempt in the last minute shows that calls
+ * fail.
+ */
 export function toIdle(health: Health, recent: Recent | null, now: number): Idle | null {
   const { details } = health;
   if (recent === null || details.instance) return null;
@@ -27,7 +30,7 @@ export function toIdle(health: Health, recent: Recent | null, now: number): Idle
   const triedAt = attempts.toSorted().at(-1) ?? null;
   const failure = findFailure(toTroubles(health, []));
   const isKnown = triedAt !== null && now - Date.parse(triedAt) < SILENT_MS;
-  // without a certificate, every call fails without anybody's attempt
+  // without a certificate, every call fails even before an attempt
   if (failure && (isKnown || failure.part === 'certificate')) return null;
   // while the first list is being read, calls wait
   if (toServed(health, now) === 'waiting') return null;
@@ -75,7 +78,7 @@ function toKnown({ details }: Health, triedAt: string | null, problems: readonly
   return `The last refresh, at ${at}, succeeded${count}.`;
 }
 
-/** What nobody has tried since, and what the next call gets of the copy. */
+/** What nobody has tried since, and what the next call gets from the copy. */
 function toSince({ details }: Health, triedAt: string | null, now: number): string {
   const { snapshot, token } = details;
   const { asOf, expiresAt } = snapshot;
@@ -87,7 +90,7 @@ function toSince({ details }: Health, triedAt: string | null, now: number): stri
   return `${untried}If the bank fails now, calls get the copy of ${toMoment(asOf, now)} until ${toMoment(expiresAt, now)}.`;
 }
 
-/** The calls before, and when they ended. */
+/** Earlier calls, and when they ended. */
 function toNormal(recent: Recent | null, silentMs: number | null, now: number): string {
   const counts = toMinutes(toPoints(recent), now)
     .map(({ requests }) => requests)

@@ -13,14 +13,14 @@ interface Props {
   readonly health: Health | null;
   /** Number of apps that called in the last minute. */
   readonly apps: number;
-  /** The gateway's time; it stands still while the gateway is gone. */
+  /** The gateway's time; it stands still while the gateway is unreachable. */
   readonly now: number;
 }
 
-/** Where apps get something else than usual from this instance. */
+/** Note if apps get something different from this instance than usual. */
 const HAS_NOTE: ReadonlySet<Incident['served']> = new Set(['copy', 'empty', 'none', 'waiting', 'untried']);
 
-/** The incident: what apps get and until when, why, and what to do now. */
+/** The incident: what apps get and for how long, why, and what to do now. */
 export function IncidentCard({ incident, health, apps, now }: Props) {
   const { level, headline, copy, cause, also } = incident;
   const timer = toTimer(incident, now);
@@ -142,6 +142,6 @@ const CopyText = (props: ComponentProps<typeof CopyButton>) => (
   </>
 );
 
-/** Renders a text; what is between backticks becomes code. */
+/** Renders a text; text in backticks becomes code. */
 const Marked = ({ text }: { readonly text: string }) =>
   text.split('`').map((part, index) => (index % 2 === 0 ? part : <code key={index}>{part}</code>));

@@ -38,7 +38,7 @@ const slow = (copySeconds: number | null) => ({
   bank: problem('bank-slow', 'degraded', { slow: { since: at('10:10:00'), copySeconds } }),
 });
 
-/** Each state, from /health of a real gateway: test/console/states-of-the-page. */
+/** Every state, from /health of a real gateway: test/console/states-of-the-page. */
 describe('what apps get', () => {
   it.each([
     ['all is well', healthWith('ok'), 'none'],

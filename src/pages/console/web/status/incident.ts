@@ -11,22 +11,22 @@ export interface Who {
   readonly note: string;
 }
 
-/** Everything that the card shows about an incident, except the values that tick. */
+/** The contents of the incident card, except the values that tick. */
 export interface Incident {
   readonly level: 'warn' | 'bad';
   readonly served: Served | 'unknown';
   readonly headline: string;
   readonly cause: Cause;
-  /** The status of the calls that fail, or will. */
+  /** Status of the calls that fail or will fail. */
   readonly status: number;
-  /** When calls began to fail: the later of the cause's start and the end of the copy. */
+  /** Time at which calls began to fail: the later of the cause's start and the copy's end. */
   readonly since: string | null;
-  /** When what apps get now ends, if that is certain; null otherwise. */
+  /** End of what apps get now, if it is certain; null otherwise. */
   readonly end: string | null;
   /** The copy that apps get. */
   readonly copy: { readonly asOf: string; readonly expiresAt: string } | null;
   readonly doNow: string;
-  /** The request at the end of the report for whoever is called; null where there is nobody to send it to. */
+  /** The request at the end of the report for the contact; null if there is nobody to send it to. */
   readonly request: string | null;
   readonly call: 'bank' | 'network' | null;
   readonly who: Who;
@@ -47,7 +47,7 @@ export function toIncident(health: Health, now: number, problems: readonly Probl
   if (!cause) return null;
   const entry = problems.find(({ code }) => code === cause.code);
   const { asOf, expiresAt, stale } = health.details.snapshot;
-  // an empty list is no failure: calls fail with that of the next refresh
+  // an empty list is not a failure: calls fail with the failure of the next refresh
   const failure = (served === 'empty' && findFailure(troubles)) || cause;
   const status = toStatus(failure.code, problems);
   const since = served === 'none' ? latest([cause.since, expiresAt], now) : cause.since;
@@ -126,7 +126,7 @@ interface HeadlineFacts extends Pick<Incident, 'cause' | 'status' | 'since' | 'e
   readonly now: number;
 }
 
-/** The sentences on what apps get, and until when. */
+/** The sentences on what apps get, and for how long. */
 function toHeadline({ health, served, cause, status, end, since, now }: HeadlineFacts): string {
   const { snapshot, token, bank } = health.details;
   const copy = snapshot.stale && snapshot.asOf !== null ? `the copy of ${toMoment(snapshot.asOf, now)}` : null;
@@ -167,7 +167,7 @@ function toUntil(end: string | null, now: number): string {
   return Date.parse(end) - now > DAY_MS ? ` until ${toDateAndMinute(end)} UTC` : ` until ${toMinuteMoment(end, now)}`;
 }
 
-/** When what apps get now ends if nobody acts; null where that is not certain. */
+/** Time at which what apps get now ends if nobody acts; null if it is uncertain. */
 function toEnd({ part, code }: Cause, served: Served, { details }: Health, isFailing: boolean): string | null {
   const { certificate, token, snapshot, listener } = details;
   if (served === 'copy' || (served === 'empty' && snapshot.stale)) return isFailing ? snapshot.expiresAt : null;
@@ -179,8 +179,8 @@ function toEnd({ part, code }: Cause, served: Served, { details }: Health, isFai
 }
 
 /**
- * Until when the advice must be followed, in words: "before 06:08", "now", or nothing. A cause that may heal leaves time until
- * the copy has half of its life behind it; the other half is for whoever repairs it.
+ * The deadline for the advice, in words: "before 06:08", "now", or nothing. A cause that may go away by itself leaves
+ * time until half of the copy's life has passed; the other half is for the repair.
  */
 function toDeadline(
   { part }: Cause,
@@ -209,7 +209,7 @@ function toDeadline(
 const withDeadline = (remedy: string, deadline: string): string =>
   deadline === '' ? remedy : remedy.replace(/\.(?= |$)/, ` ${deadline}.`);
 
-/** The hops in order, as /health names them, and in words. */
+/** The hops in order, with their names in /health and in words. */
 const HOPS = [
   ['certificate', 'certificate'],
   ['egress', 'network'],
@@ -217,7 +217,7 @@ const HOPS = [
   ['bank', 'account list'],
 ] as const;
 
-/** Why the bank must act: the hops before the broken one that work. Empty if somebody else must act. */
+/** Evidence that the bank must act: the working hops before the broken one. Empty if somebody else must act. */
 function toEvidence({ part, owner }: Cause, { details }: Health): string {
   if (owner !== 'bank') return '';
   const at = HOPS.findIndex(([name]) => name === part);
@@ -228,7 +228,7 @@ function toEvidence({ part, owner }: Cause, { details }: Health): string {
   return `The cause is not on our side: ${list} ${works.length === 1 ? 'is' : 'are'} healthy.`;
 }
 
-/** The receiver of the report; null without a request. */
+/** The recipient of the report; null without a request. */
 function toCall(entry: ProblemEntry | undefined): Incident['call'] {
   if (!entry?.request) return null;
   return entry.owner === 'network' ? 'network' : 'bank';
@@ -256,13 +256,13 @@ function toWho({ owner }: Cause, call: Incident['call'], { details }: Health): W
   };
 }
 
-/** The status of calls that fail. A call that waits for a slow bank ends with bank-timeout. */
+/** The status of failing calls. A call that waits for a slow bank ends with bank-timeout. */
 function toStatus(code: string, problems: readonly ProblemEntry[]): number {
   if (code === 'bank-slow') return 504;
   return problems.find((each) => each.code === code)?.status ?? 503;
 }
 
-/** The latest of these moments that are in the past; null if there is none. */
+/** The latest of these times that is in the past; null without one. */
 function latest(moments: readonly (string | null)[], now: number): string | null {
   const past = moments.filter((moment) => moment !== null).filter((moment) => isPast(moment, now));
   return past.toSorted((a, b) => Date.parse(a) - Date.parse(b)).at(-1) ?? null;

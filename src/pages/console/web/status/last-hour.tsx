@@ -8,13 +8,13 @@ const HEIGHT = 90;
 const LEAST = 3;
 
 interface Props {
-  /** Null until the first answer. */
+  /** Null until the first response. */
   readonly recent: Recent | null;
-  /** When the gateway answered. */
+  /** Time of the gateway's response. */
   readonly now: number;
 }
 
-/** The last hour: a bar for each minute, whose height is its calls. */
+/** The last hour: a bar for each minute. Its height is the number of calls. */
 export function LastHour({ recent, now }: Props) {
   const points = toPoints(recent);
   const minutes = toMinutes(points, now);
@@ -54,7 +54,7 @@ export function LastHour({ recent, now }: Props) {
   );
 }
 
-/** A key of the legend, after a space at which the line may end. */
+/** A legend key, after a space where the line may break. */
 const Key = ({ name, word }: { readonly name: string; readonly word: string }) => (
   <>
     {' '}
@@ -64,7 +64,7 @@ const Key = ({ name, word }: { readonly name: string; readonly word: string }) =
   </>
 );
 
-/** One minute: failed calls at the bottom, then those that the caller got wrong, copies, current data; a tick without calls. */
+/** One minute, from the bottom: failed calls, the callers' own errors, copies, current data. A tick without calls. */
 function Bar({ minute, most, x }: { readonly minute: Minute; readonly most: number; readonly x: number }) {
   const { requests, current, stale, errors } = minute;
   const place = { x: x + 0.5, width: 9 };

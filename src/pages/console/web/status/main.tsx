@@ -11,7 +11,7 @@ import '../styles/print.css';
 
 const root = document.getElementById('main');
 if (root) {
-  // the first sentence needs both: what is wrong, and with which status calls fail
+  // the first sentence needs both: the problem, and the status with which calls fail
   const codes = readProblems(new AbortController().signal).catch(() => []);
   const [first, problems] = await Promise.all([askHealth(true), codes]);
   // the skeleton of index.html

@@ -40,7 +40,7 @@ describe('the last hour', () => {
   it.each([
     [[], 'no calls'],
     [[point('10:10:10', 1)], '1 call · 1 current · 0 copy · 0 failed'],
-    // an error of a caller is no failure, and is counted as such
+    // a caller's error is not a failure, and is counted as the caller's
     [
       [point('10:10:10', 9999, { current: 9998 })],
       '9\u202f999 calls · 9\u202f998 current · 0 copy · 0 failed · 1 refused (4xx)',

@@ -12,7 +12,7 @@ export interface Got {
 export interface Minute extends Got {
   /** Start of the minute, ms. */
   readonly at: number;
-  /** False before the gateway's start: then no calls are counted, which does not mean that none came. */
+  /** False before the gateway's start: no calls were counted, although some may have come. */
   readonly isRecorded: boolean;
 }
 
@@ -21,7 +21,7 @@ const MINUTES = 60;
 
 type Points = Recent['points'];
 
-/** The 60 minutes to `now`; the last one is not over. */
+/** The 60 minutes up to `now`; the last one is incomplete. */
 export function toMinutes(points: Points, now: number): Minute[] {
   const last = Math.floor(now / MINUTE_MS);
   const byMinute = Map.groupBy(points, ({ at }) => Math.floor((Date.parse(at) - 1) / MINUTE_MS));
@@ -62,5 +62,5 @@ function sumOf(points: Points): Got {
   return { requests: sum('requests'), current: sum('current'), stale: sum('stale'), errors: sum('errors') };
 }
 
-/** Digits in groups of three, with a narrow gap that does not break. */
+/** Digits in groups of three, with a narrow no-break space. */
 export const toGrouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, '\u202f');

@@ -1,7 +1,7 @@
 import type { Health } from '../shared/health.js';
 import { toCalendar, toNextTask } from './next-task.js';
 
-/** The next thing that somebody must do, with a file for a calendar and the way to do it. */
+/** The next task, with a calendar file and a link to the instructions. */
 export function NextTask({ health, now }: { readonly health: Health; readonly now: number }) {
   const task = toNextTask(health, now);
   return (

@@ -3,12 +3,12 @@ import { toDate, toMoment } from '../shared/time.js';
 
 const EXPIRING_MS = 30 * 86_400_000;
 
-/** The next thing that somebody must do: renew the certificate that expires first, 30 days before. */
+/** The next task: renewing the certificate that expires first, 30 days in advance. */
 export interface NextTask {
   readonly text: string;
   /** The day, ISO 8601. */
   readonly due: string;
-  /** A newer certificate that has not taken over, in words; empty without one. */
+  /** A newer certificate that is not in use yet, in words; empty without one. */
   readonly waiting: string;
 }
 
@@ -31,7 +31,7 @@ export function toNextTask({ details: { certificate, listener } }: Health, now: 
   return { text: `Renew the ${name} by ${toDate(due)}`, due, waiting };
 }
 
-/** The task for a calendar, as the address of an iCalendar file (RFC 5545). */
+/** The task for a calendar, as a data URL with an iCalendar file (RFC 5545). */
 export function toCalendar(
   { text, due }: NextTask,
   { instance, details: { certificate } }: Health,

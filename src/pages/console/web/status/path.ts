@@ -19,12 +19,12 @@ const LEVELS: Readonly<Record<Status, Level>> = { up: 'ok', degraded: 'warn', do
 const NOT_CHECKED = 'not checked';
 const NAMES = ['Certificate', 'Network', 'Token service', 'Account list', 'Snapshot', 'Your apps'] as const;
 
-/** The stages while the gateway gives no answer. */
+/** The stages while the gateway does not respond. */
 export const UNCHECKED: readonly Hop[] = NAMES.map((name) => ({ name, level: 'unknown', value: NOT_CHECKED }));
 
 /**
- * The stages in order; each depends on the one before. A stage after the broken one is "not checked", and one that nobody has tried
- * for a minute is a ring.
+ * The stages in order; each depends on the one before. Stages after the broken one are "not checked", and one that
+ * nobody has tried for a minute is a ring.
  */
 export function toPath(health: Health, recent: Recent | null, now: number): Hop[] {
   const { certificate, egress, token, bank, snapshot } = health.details;
@@ -32,7 +32,7 @@ export function toPath(health: Health, recent: Recent | null, now: number): Hop[
   const series = new Map(
     toTroubles(health, []).map((trouble) => [trouble.part, toCause(health, 'current', [trouble], now)]),
   );
-  // the network is shown as broken, whichever call noticed it
+  // the network is shown as broken, whichever call detected it
   const cut = [token, bank].find(({ owner }) => owner === 'network');
   const network = cut ?? egress;
   let broken = false;
@@ -78,7 +78,7 @@ export function toPath(health: Health, recent: Recent | null, now: number): Hop[
   ];
 }
 
-/** The whole days until a certificate expires. */
+/** Whole days until a certificate expires. */
 function toDaysLeft(days: number): string {
   if (days <= 0) return 'less than a day left';
   return `${days} ${days === 1 ? 'day' : 'days'} left`;

@@ -1,11 +1,11 @@
 import type { Health } from '../shared/health.js';
 import type { Incident } from './incident.js';
 
-/** An instant for a text that leaves this page: date, time, zone. */
+/** An instant in a text that leaves this page: date, time, zone. */
 const toUtc = (instant: string | number): string =>
   `${new Date(instant).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
-/** The text for the bank's service desk, or the network team: who we are, what was asked and answered, and a request. */
+/** The text for the bank's service desk or the network team: who we are, the call and its response, and a request. */
 export function toReport({ cause, request, call }: Incident, health: Health, now: number): string {
   const { bank, certificate, egress, token } = health.details;
   const host = cause.part === 'token' ? token.host : bank.host;
@@ -46,7 +46,7 @@ export function toReport({ cause, request, call }: Incident, health: Health, now
   ].join('\n');
 }
 
-/** The bank's response; our own words for a state of this gateway are not for the bank. */
+/** The bank's response; our own words for a state of this gateway are not meant for the bank. */
 function toResponse({ code, answer, title, detail }: Incident['cause']): string {
   if (answer !== null && answer !== 200) return `HTTP status ${answer}`;
   return code === 'bank-slow' ? title : detail || title;
@@ -65,7 +65,7 @@ export function toNote(incident: Incident, health: Health, now: number): string 
   ].join('\n');
 }
 
-/** The data that an app shows meanwhile. */
+/** The data that an app shows in the meantime. */
 function toAppAdvice({ served, copy, cause }: Incident): string {
   const rule = 'Show no amounts, and wait for Retry-After before you retry.';
   if (served === 'empty') return 'Do not read the empty list as "no accounts".';

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 
 const MAX_LENGTH = 100;
 
-/** The way to the accounts, which this page does not show. The form is not sent: the policy of the page allows none. */
+/** Leads to the accounts, which this page does not show. The form is not submitted: the page's policy forbids it. */
 export function SearchForm() {
   const [typed, setTyped] = useState('');
   return (

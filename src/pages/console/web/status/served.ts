@@ -1,12 +1,13 @@
 import type { Health } from '../shared/health.js';
 
 /**
- * What a call for accounts gets now. `empty`: a list without accounts, current or not. `none`: an error. `waiting`: it waits for a
- * slow bank, since nothing is cached. `untried`: it waits for the bank, and nobody knows what that will answer.
+ * What a call for accounts gets now. `empty`: a list without accounts, current or not. `none`: an error. `waiting`: it
+ * waits for a slow bank, because nothing is cached. `untried`: it waits for the bank, whose response nobody can
+ * predict.
  */
 export type Served = 'current' | 'copy' | 'empty' | 'none' | 'waiting' | 'untried' | 'stopping';
 
-/** What a call gets at `now`, ms of the gateway's clock. The end of a copy is known before /health is asked again. */
+/** What a call gets at `now`, ms of the gateway's clock. The end of a copy is known before /health is polled again. */
 export function toServed({ details }: Health, now: number): Served {
   const { instance, certificate, egress, token, bank, snapshot } = details;
   if (instance) return 'stopping';

@@ -26,7 +26,7 @@ interface Props {
   readonly root: HTMLElement;
 }
 
-/** The page for whoever is on duty. It shows no name, IBAN or amount of an account. */
+/** The page for whoever is on duty. It shows no account's name, IBAN or amount. */
 export function StatusPage({ first, codes, root }: Props) {
   const [live, ask] = useHealth(first, true);
   const { health, recent, answeredAt, problem, goneSince } = live;
@@ -75,7 +75,9 @@ export function StatusPage({ first, codes, root }: Props) {
   );
 }
 
-/** The gateway's time. It advances each second unless all is well, and stops while the gateway is gone. */
+/**
+ * The gateway's time. It advances each second unless everything is healthy, and stops while the gateway is unreachable.
+ */
 function useNow(isGone: boolean, isTroubled: boolean): number {
   const isTicking = isTroubled && !isGone;
   const [, setTicks] = useState(0);
@@ -89,7 +91,7 @@ function useNow(isGone: boolean, isTroubled: boolean): number {
   return shown.current;
 }
 
-/** Shows the status in the tab, for readers who look at another one. */
+/** Shows the status in the tab, for people who are looking at another one. */
 function useTab(incident: Incident | null, isIdle: boolean): void {
   const title = incident ? `${incident.cause.title} · Accounts gateway` : 'Accounts gateway';
   const level: Level = incident?.level ?? (isIdle ? 'unknown' : 'ok');

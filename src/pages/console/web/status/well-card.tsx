@@ -8,11 +8,11 @@ interface Props {
   readonly health: Health;
   /** Number of apps that called in the last minute. */
   readonly apps: number;
-  /** When /health answered. */
+  /** Time of the response of /health. */
   readonly now: number;
 }
 
-/** The card while all is well: what apps get, and the next task. */
+/** The card while everything is healthy: what apps get, and the next task. */
 export function WellCard({ health, apps, now }: Props) {
   const { accounts, expiresAt } = health.details.snapshot;
   return (

@@ -4,17 +4,17 @@ import { groupEvents, type EventGroup } from './happened.js';
 import { SearchForm } from './search-form.js';
 
 interface Props {
-  /** Null until the first answer. */
+  /** Null until the first response. */
   readonly recent: Recent | null;
   readonly problems: readonly ProblemEntry[];
   /** Codes of the current problems. */
   readonly current: readonly string[];
   readonly isSandbox: boolean;
-  /** When the gateway answered. */
+  /** Time of the gateway's response. */
   readonly now: number;
 }
 
-/** The notable events of the last hour in words, grouped, the newest first; and the way to the accounts. */
+/** The notable events of the last hour in words, grouped, newest first; and a link to the accounts. */
 export function WhatHappened({ recent, problems, current, isSandbox, now }: Props) {
   const groups = recent ? groupEvents(recent.events, problems, current, isSandbox, now) : [];
   return (

@@ -4,10 +4,10 @@ import { toAppName, toGot, toRows } from './apps.js';
 import { Shares } from './shares.js';
 
 interface Props {
-  /** Null until the first answer. */
+  /** Null until the first response. */
   readonly clients: readonly RecentClient[] | null;
   readonly isIdle: boolean;
-  /** When the gateway answered. */
+  /** Time of the gateway's response. */
   readonly now: number;
 }
 
