@@ -1,16 +1,16 @@
-# Two steps: build, then an image with Node and dist/ only.
+# Two stages: build, then an image with only Node and dist/.
 
-# The exact version of the npm package `node` in package-lock.json. To pin the base byte for byte, name it by digest:
+# The exact version of the npm package `node` in package-lock.json. To pin the base image exactly, use its digest:
 # docker build --build-arg NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:... .
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-# The workspace that the lock file names.
+# The workspace in the lock file.
 COPY client/package.json ./client/
-# Without install scripts: the only one that matters brings Node 24, and the image has that. Behind a private registry or a proxy
-# with its own CA, pass the build secrets `npmrc` and `ca` (PEM): they are not kept in the image.
+# Without install scripts: the only one that matters installs Node 24, which the image already has. Behind a private
+# registry or a proxy with its own CA, pass the build secrets `npmrc` and `ca` (PEM): they do not end up in the image.
 RUN --mount=type=secret,id=npmrc,target=/usr/local/etc/npmrc --mount=type=secret,id=ca \
     if [ -s /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi; \
     npm ci --ignore-scripts --no-audit --no-fund
@@ -19,11 +19,12 @@ COPY config/build ./config/build
 COPY docs ./docs
 COPY client ./client
 COPY src ./src
-# The commit, if there is a checkout: .dockerignore lets HEAD and the branches in.
+# The commit, if there is a checkout: .dockerignore does not exclude HEAD and the branches.
 COPY package.json .gi[t] ./.git/
 ARG GIT_COMMIT
-# The files of the image, in one tree. With one time for all files, two builds of one commit have the same layers. An empty named volume
-# takes owner and mode from sandbox-bank, so that the sandbox can write its identity (docker-compose.yml).
+# The files of the image, in one tree. All have the same timestamp, so that two builds of one commit have the same
+# layers. An empty named volume inherits owner and mode from sandbox-bank, so that the sandbox can write its identity
+# (docker-compose.yml).
 RUN GIT_COMMIT=$GIT_COMMIT npm run build -- --sbom \
     && install -d -o 1000 -g 1000 -m 700 /image/var/lib/sandbox-bank && install -d /image/app && mv dist /image/app \
     && find /image -exec touch --no-dereference --date=@0 {} +
@@ -39,11 +40,11 @@ LABEL org.opencontainers.image.title="accounts-gateway" \
 ENV NODE_ENV=production
 COPY --from=build /image /
 WORKDIR /app
-# By number: runAsNonRoot of Kubernetes accepts no name.
+# Numeric, because Kubernetes' runAsNonRoot accepts no names.
 USER 1000:1000
 EXPOSE 3000
 STOPSIGNAL SIGTERM
-# Calls /health/live where the program listens. Over HTTPS it accepts only the certificate in TLS_CERT_FILE.
+# Calls /health/live at the program's own address. Over HTTPS it accepts only the certificate in TLS_CERT_FILE.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
     CMD ["node", "dist/main.js", "probe"]
 ENTRYPOINT ["node", "--disable-sigusr1", "dist/main.js"]

@@ -1,8 +1,8 @@
-/** Unit specs are beside the code, end-to-end specs in test/. Needs `--experimental-vm-modules`, see `npm test`. */
+/** Unit specs are next to the code, end-to-end specs in test/. Needs `--experimental-vm-modules`, see `npm test`. */
 export default {
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testRegex: '\\.(e2e-)?spec\\.ts$',
-  // compiled by .swcrc, as the build is
+  // compiled with .swcrc, like the build
   transform: { '^.+\\.ts$': '@swc/jest' },
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
@@ -14,6 +14,6 @@ export default {
   testEnvironment: 'node',
   // ends a test that hangs; no busy machine is that slow
   testTimeout: 1_200_000,
-  // much of the time is spent waiting: six side by side keep two cores busy
+  // tests spend much of their time waiting: six workers keep two cores busy
   maxWorkers: 6,
 };

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the files of a release, except the image: config/artifacts.sh FOLDER, on the commit of a tag
-# The folder gets the bundle, the client, the list of packages (SBOM) and, as notes.md, the version's part of the CHANGELOG. Each run gives the
-# same bytes.
+# The folder gets the bundle, the client, the list of packages (SBOM) and, as notes.md, the version's section of the
+# CHANGELOG. Each run produces the same bytes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fail() { echo "artifacts: $*" >&2; exit 1; }

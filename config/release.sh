@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes a release: config/release.sh 1.1.0
+# Creates a release: config/release.sh 1.1.0
 # Checks the tree and CI, sets the version everywhere, dates the CHANGELOG, commits and tags. Push the tag yourself; the workflow
-# .github/workflows/release.yml then publishes what config/artifacts.sh makes. A second run changes nothing. --without-ci is for
-# .ci/release.
+# .github/workflows/release.yml then publishes the files that config/artifacts.sh builds. A second run changes nothing.
+# --without-ci is for .ci/release.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fail() { echo "release: $*" >&2; exit 1; }
@@ -17,7 +17,7 @@ if tagged=$(git rev-parse --quiet --verify "refs/tags/v$version^{commit}"); then
   echo "release: v$version is tagged already; nothing to do"
   exit 0
 fi
-# the current version is accepted if it has no tag: the first release, or one that a new client has raised
+# the current version is accepted if it has no tag: the first release, or one bumped for a new client
 [ "$(printf '%s\n' "$old" "$version" | sort -V | tail -1)" = "$version" ] || fail "$version does not follow $old"
 section() { awk -v heading="## [$1]" 'index($0, heading) == 1 { on = 1; next } /^## / { on = 0 } on' CHANGELOG.md; }
 is_empty() { [ -z "$(section "$1" | tr --delete '[:space:]')" ]; }

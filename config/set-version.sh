@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets the version of program, client and image everywhere: config/set-version.sh 1.1.0
+# Sets the version of program, client and image in all files: config/set-version.sh 1.1.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=${1:-}

@@ -1,4 +1,4 @@
-// A page without a framework: a list that follows the bank, its sums, errors by code. See docs/web-apps.md.
+// A page without a framework: a live list, its sums, and errors by code. See docs/web-apps.md.
 import { createClient, formatAmount, GatewayProblem } from '../dist/index.js';
 
 const parameters = new URLSearchParams(location.search);
@@ -9,9 +9,9 @@ const element = (id) => document.getElementById(id);
 const toTime = ({ asOf }) => new Date(asOf).toLocaleTimeString();
 const TOTALS_EVERY_MS = 10_000;
 let watch = null;
-/** The search that the page shows. */
+/** The search shown on the page. */
 let q = '';
-/** When the totals expire, ms. */
+/** Time at which the totals expire, ms. */
 let totalsEnd = Infinity;
 
 element('search').addEventListener('submit', (event) => {
@@ -22,7 +22,7 @@ follow('');
 setInterval(showTotals, TOTALS_EVERY_MS);
 setInterval(() => Date.now() > totalsEnd && clearTotals(), 500);
 
-/** With `?scene=down`, the page shows a scene of the fake gateway, and needs no other. */
+/** With `?scene=down`, the page shows a scene of the fake gateway, and needs no real one. */
 async function fetchOf(scene) {
   if (scene === null) return undefined;
   const { createFakeGateway } = await import('../dist/testing.js');
@@ -54,7 +54,9 @@ function follow(search) {
   );
 }
 
-/** Shows the totals with their age: they may be of a newer snapshot than the list. Unchanged ones cost a 304. */
+/**
+ * Shows the totals with their age: they may come from a newer snapshot than the list. Unchanged totals cost only a 304.
+ */
 async function showTotals() {
   const asked = q;
   try {
@@ -68,7 +70,7 @@ async function showTotals() {
     );
   } catch (error) {
     if (!(error instanceof GatewayProblem)) throw error;
-    // the watch reports what is wrong
+    // the watch reports the error
     if (error.code === 'access-not-granted') clearTotals();
   }
 }
@@ -103,7 +105,7 @@ function showRows(id, rows, isMarked = () => false) {
       row.append(
         ...cells.map((text, column) => {
           const cell = document.createElement('td');
-          // as text: names come from outside
+          // as text: names are untrusted
           cell.textContent = text;
           if (column === cells.length - 1) cell.className = 'amount';
           return cell;
@@ -114,7 +116,7 @@ function showRows(id, rows, isMarked = () => false) {
   );
 }
 
-/** Shows a problem; null removes the last one. */
+/** Shows a problem; null clears it. */
 function showProblem(problem) {
   element('problem').hidden = problem === null;
   if (problem === null) return;

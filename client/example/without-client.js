@@ -1,5 +1,5 @@
-// The page of docs/web-apps.md#a-live-page-with-vite without the client and without a build step. It survives 502 and 503, no network,
-// and the HTML page of a proxy in between.
+// The page of docs/web-apps.md#a-live-page-with-vite without the client and without a build step. It handles 502 and
+// 503, no network, and the HTML page of an intermediate proxy.
 const [notice, list] = document.querySelectorAll('p, ul');
 let etag, asOf, lifeMs;
 let end = Infinity;
@@ -8,21 +8,21 @@ async function poll() {
   let seconds = 5;
   const askedAt = Date.now();
   try {
-    // without max-stale, a browser adds no-cache to a call with an ETag, and each one asks the bank
+    // without max-stale, a browser adds no-cache to a call with an ETag, and each such call refreshes from the bank
     const headers = { 'Cache-Control': 'max-stale', ...(etag && { 'If-None-Match': etag }) };
     const signal = AbortSignal.timeout(20_000);
     const response = await fetch('/api/v1/accounts?currency=EUR', { headers, signal, cache: 'no-store' });
     seconds = Number(response.headers.get('Retry-After')) || seconds;
-    if (response.status === 304 && !etag) return poll(); // expired meanwhile
+    if (response.status === 304 && !etag) return poll(); // it has expired in the meantime
     if (response.status === 200) show(await response.json());
     else if (response.status !== 304) throw await toError(response);
     etag = response.headers.get('ETag') ?? etag;
-    asOf = response.headers.get('Snapshot-As-Of'); // after a 304 this counts, not the body
-    // Age is in whole seconds, and the look below comes up to half a second late
+    asOf = response.headers.get('Snapshot-As-Of'); // after a 304, this applies, not the body
+    // Age is in whole seconds, and the check below runs up to half a second late
     end = askedAt + lifeMs - (Number(response.headers.get('Age')) + 2) * 1000;
     notice.textContent = response.headers.get('Snapshot-Stale') === 'true' ? toAge() : '';
     seconds = Math.max(1, Number(/max-age=(\d+)/.exec(response.headers.get('Cache-Control'))?.[1] ?? 5));
-    expire(); // a copy may come in its last second
+    expire(); // a copy may arrive in its last second
   } catch (error) {
     if (error.code === 'access-not-granted') clear();
     notice.textContent = `${etag ? toAge() : ''}${error.message}`;

@@ -1,15 +1,15 @@
 /** A response body with its ETag. */
 interface CachedAnswer {
   readonly etag: string;
-  /** JSON, parsed again for each caller, so that callers may modify the result. */
+  /** JSON text. It is parsed for each caller, so that callers may modify the result. */
   readonly text: string;
 }
 
 const MAX_ANSWERS = 100;
-/** Limit for all answers together. A page of 1000 accounts has about 700 000 characters. */
+/** Limit for all responses together. A page of 1000 accounts has about 700 000 characters. */
 const MAX_CHARACTERS = 10_000_000;
 
-/** The last answers by URL. Evicts the least recently used first. */
+/** The last responses by URL. Evicts the least recently used one first. */
 export class AnswerCache {
   readonly #answers = new Map<string, CachedAnswer>();
   #characters = 0;
@@ -17,7 +17,7 @@ export class AnswerCache {
   get(url: string): CachedAnswer | undefined {
     const cached = this.#answers.get(url);
     if (cached) {
-      // a Map is in order of insertion: this makes it the youngest
+      // a Map keeps insertion order: this makes it the most recent entry
       this.#answers.delete(url);
       this.#answers.set(url, cached);
     }

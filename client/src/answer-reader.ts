@@ -6,25 +6,32 @@ import type { Snapshot } from './generated/types.gen.js';
 import { sleep } from './sleep.js';
 
 export interface CallOptions {
-  /** Ends the call, which then fails with the signal's reason. */
+  /** Aborts the call, which then fails with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** The longest that this call may last, retries included, a whole number up to 2 147 483 647; default: that of the client. */
+  /**
+   * Maximum duration of this call, ms, including retries: a whole number up to 2 147 483 647. Default: the client's.
+   */
   readonly deadlineMs?: number | undefined;
   /** `false` disables retries: a 503 fails at once, even with a `Retry-After`. */
   readonly retry?: boolean | undefined;
-  /** Called with each 503 that is retried, before the wait of `retryAfterMs`; default: that of the client. */
+  /** Called before each retry of a 503, before the wait of `retryAfterMs`. Default: the client's. */
   readonly onRetry?: ((problem: GatewayProblem) => void) | undefined;
-  /** Makes the gateway ask the bank now, for example after a click on "refresh". The answer is never stale. */
+  /**
+   * Makes the gateway refresh from the bank now, for example after a click on "refresh". The response is never stale.
+   */
   readonly refresh?: boolean | undefined;
 }
 
-/** A parsed answer with the facts from its headers. */
+/** A parsed response with the facts from its headers. */
 export interface Answer<T> {
   readonly body: T;
   readonly etag: string | null;
-  /** Remaining freshness; 0 when it is stale. */
+  /** Remaining freshness; 0 if the response is stale. */
   readonly maxAgeMs: number;
-  /** Time until its snapshot expires, measured from the call, so that the reader's clock may be wrong; null if that is unknown. */
+  /**
+   * Time until its snapshot expires, measured from the call, so that a wrong clock of the reader does not matter; null
+   * if unknown.
+   */
   readonly expiresInMs: number | null;
 }
 
@@ -34,12 +41,12 @@ interface Defaults extends Pick<CallOptions, 'onRetry'> {
   readonly headers: Headers;
 }
 
-/** Reads JSON answers with their ETags: within a deadline, with retries on 503, errors as GatewayProblem. */
+/** Reads JSON responses with ETags, within a deadline. Retries after a 503, and throws errors as GatewayProblem. */
 export class AnswerReader {
   readonly #cache = new AnswerCache();
   /**
-   * The cache mode of a call with an ETag. It must reach the gateway, and from another origin without a preflight each time:
-   * `no-cache` does so in Firefox, `force-cache` in Chromium.
+   * The cache mode of a call with an ETag. The call must reach the gateway, without a preflight each time if it is
+   * cross-origin: `no-cache` achieves that in Firefox, `force-cache` in Chromium.
    */
   #revalidation: 'force-cache' | 'no-cache' = /Chrome\//.test(globalThis.navigator?.userAgent)
     ? 'force-cache'
@@ -47,7 +54,10 @@ export class AnswerReader {
 
   constructor(private readonly defaults: Defaults) {}
 
-  /** The answer, its `asOf` from the headers. @throws GatewayProblem, the reason of the caller's own signal, or TypeError for a wrong `deadlineMs` */
+  /**
+   * Returns the response, with `asOf` from its headers.
+   * @throws GatewayProblem, the reason of the caller's own signal, or TypeError for an invalid `deadlineMs`
+   */
   async read<T extends { snapshot: Snapshot }>(url: string, options: CallOptions): Promise<Answer<T>> {
     const { signal, retry = true, refresh } = options;
     const deadlineMs = options.deadlineMs ?? this.defaults.deadlineMs;
@@ -83,14 +93,15 @@ export class AnswerReader {
     const cached = this.#cache.get(url);
     const headers = new Headers(this.defaults.headers);
     headers.set('Accept', 'application/json');
-    // always set: browsers add `no-cache` to a call with an ETag set by hand, and each of those would ask the bank
+    // always set: browsers add `no-cache` to a call with a manually set ETag, and each such call would refresh from the
+    // bank
     headers.set('Cache-Control', cacheControl);
     if (cached) headers.set('If-None-Match', cached.etag);
     const askedAt = performance.now();
     const cache = cached ? this.#revalidation : 'no-cache';
     const response = await this.defaults.fetch(url, { headers, signal, cache });
     if (response.status !== 200 && response.status !== 304) return readProblem(response);
-    // a 304 too: browsers show an answer that nobody reads as canceled
+    // after a 304, too: browsers show a response that nobody reads as canceled
     const text = await response.text();
     if (response.status === 304 && cached) return toAnswer(response, cached.text, cached.etag, askedAt);
     const etag = response.headers.get('ETag');
@@ -123,7 +134,7 @@ function toAnswer<T extends { snapshot: Snapshot }>(
   }
 }
 
-/** The snapshot with the times of a 304: the data of `asOf` is confirmed, and `expiresAt` moves with it. */
+/** The snapshot with the times from a 304: the data of `asOf` is confirmed, and `expiresAt` moves with it. */
 function toPresent<T extends Snapshot>(snapshot: T, asOf: string | null): T {
   if (asOf === null) return snapshot;
   const lifeMs = toLifeMs(snapshot);
@@ -133,7 +144,10 @@ function toPresent<T extends Snapshot>(snapshot: T, asOf: string | null): T {
 
 const toLifeMs = ({ asOf, expiresAt }: Snapshot): number => Date.parse(expiresAt) - Date.parse(asOf);
 
-/** By `Age`, which is in whole seconds, and the time since the request, so that no clock of the reader counts. */
+/**
+ * Computed from `Age`, which is in whole seconds, and the time since the request, so that the reader's clock does not
+ * matter.
+ */
 function toExpiresInMs(snapshot: Snapshot, age: string | null, askedAt: number): number | null {
   const seconds = /^\d{1,9}$/.exec(age ?? '')?.[0];
   const ageMs = seconds === undefined ? Date.now() - Date.parse(snapshot.asOf) : (Number(seconds) + 1) * 1000;
@@ -141,7 +155,7 @@ function toExpiresInMs(snapshot: Snapshot, age: string | null, askedAt: number):
   return Number.isNaN(left) ? null : left;
 }
 
-/** At most 6 digits: a timer of more than 24 days ends at once. */
+/** At most 6 digits: a timer of more than 24 days fires at once. */
 const readMaxAge = (headers: Headers): number =>
   Number(/\bmax-age=(\d{1,6})/i.exec(headers.get('Cache-Control') ?? '')?.[1] ?? 0) * 1000;
 

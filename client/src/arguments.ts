@@ -1,14 +1,14 @@
-/** The longest timer, ms. */
+/** Maximum duration of a timer, ms. */
 const MAX_DEADLINE_MS = 2 ** 31 - 1;
-/** Names that the gateway counts separately; it counts all others as `other`. */
+/** Names that the gateway counts separately. It counts all others as `other`. */
 const CLIENT_NAME = /^(?!other$)(?!(.*\d){5})[\w.-]{1,40}$/;
 
-/** @throws TypeError that names the argument, unless it is right */
+/** @throws TypeError that names the argument, if it is invalid */
 function assert(isRight: boolean, argument: string, rule: string, value: unknown): asserts isRight {
   if (!isRight) throw new TypeError(`${argument} must ${rule}: ${value}`);
 }
 
-/** A number of ms that a timer can take. */
+/** A number of ms that a timer supports. */
 export const assertDeadline = (deadlineMs: number): void =>
   assert(
     Number.isInteger(deadlineMs) && deadlineMs >= 0 && deadlineMs <= MAX_DEADLINE_MS,
@@ -21,7 +21,7 @@ export const assertDeadline = (deadlineMs: number): void =>
 export const assertFunction = (argument: string, value: unknown, isOptional = true): void =>
   assert(typeof value === 'function' || (isOptional && value === undefined), argument, 'be a function', typeof value);
 
-/** A name that the gateway shows. */
+/** A name that the gateway displays. */
 export const assertClientName = (clientName: string | undefined): void =>
   assert(
     clientName === undefined || (typeof clientName === 'string' && CLIENT_NAME.test(clientName)),
@@ -30,16 +30,16 @@ export const assertClientName = (clientName: string | undefined): void =>
     clientName,
   );
 
-/** An object of texts and numbers; not an array, a text or a URLSearchParams. */
+/** An object of strings and numbers; not an array, a string or a URLSearchParams. */
 export function assertQuery(query: object): void {
   assert(typeof query === 'object' && query !== null && !(Symbol.iterator in query), 'query', 'be an object', query);
   for (const [name, value] of Object.entries(query)) {
-    // null and undefined are left out, as '' is
+    // null and undefined are omitted, as is ''
     assert(/string|number/.test(typeof (value ?? '')), `query.${name}`, 'be a string or a number', value);
   }
 }
 
-/** An id; '' and dots would be the address of something else. */
+/** An id; '' and dots would change the path. */
 export const assertId = (id: string): void =>
   assert(typeof id === 'string' && !/^\.{0,2}$/.test(id), 'id', 'be an id', id);
 

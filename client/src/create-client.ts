@@ -28,7 +28,10 @@ export type ExportFormat = Given<Pick<ListQuery, 'separator' | 'decimal'>> & {
 };
 
 export interface ClientOptions extends Pick<CallOptions, 'deadlineMs' | 'onRetry'> {
-  /** Address of the gateway: `https://accounts.example.com`, with a path prefix if it has one; '' is the page's own origin. */
+  /**
+   * Address of the gateway: `https://accounts.example.com`, with a path prefix if it has one; '' means the page's own
+   * origin.
+   */
   readonly baseUrl: string;
   /** Names the app in the gateway's log and metrics. */
   readonly clientName?: string | undefined;
@@ -36,11 +39,14 @@ export interface ClientOptions extends Pick<CallOptions, 'deadlineMs' | 'onRetry
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** Every call fails with a GatewayProblem, or with the reason of the caller's own signal. */
+/** Every failed call throws a GatewayProblem, or the reason of the caller's own signal. */
 export interface Client {
   /** Returns one page of the list. */
   listAccounts(query?: AccountQuery, options?: CallOptions): Promise<AccountList>;
-  /** Iterates over every matching account, all from one snapshot. Gathers all pages first; each page has its own deadline. */
+  /**
+   * Iterates over every matching account, all from one snapshot. Fetches all pages first; each page has its own
+   * deadline.
+   */
   allAccounts(filter?: Omit<AccountQuery, 'pageNumber' | 'pageSize'>, options?: CallOptions): AsyncIterable<Account>;
   /** Returns one account. @throws GatewayProblem account-not-found */
   getAccount(id: string, options?: CallOptions): Promise<AccountAnswer>;
@@ -48,7 +54,7 @@ export interface Client {
   getBalances(filter?: AccountFilter, options?: CallOptions): Promise<BalancesAnswer>;
   /** Polls a page of the list and reports changes until it is closed (README.md#watch). */
   watch(query: AccountQuery, handlers: WatchHandlers, options?: Pick<CallOptions, 'signal'>): Watch;
-  /** Returns the state of a page of the list for components: the same object for every query that means the same. */
+  /** Returns the state of a page of the list for components: the same object for all equivalent queries. */
   observe(query?: AccountQuery): Observed;
   /** Returns the URL for downloading every matching account. */
   exportUrl(query?: Omit<AccountQuery, 'pageNumber' | 'pageSize'>, format?: ExportFormat): string;
@@ -57,8 +63,8 @@ export interface Client {
 }
 
 /**
- * A client of the gateway. It keeps ETags of its answers, so make one for each app, not one for each call.
- * @throws TypeError for an option that cannot be used
+ * A client of the gateway. It keeps ETags of responses, so create one client per app, not one per call. @throws
+ * TypeError for an invalid option
  */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, clientName, deadlineMs = 30_000, fetch: given, onRetry } = options ?? {};
@@ -68,7 +74,7 @@ export function createClient(options: ClientOptions): Client {
   assertFunction('fetch', given);
   assertFunction('onRetry', onRetry);
   const headers = new Headers(clientName === undefined ? {} : { 'X-Client-Name': clientName });
-  // called without `this`: browsers refuse `fetch` as a method of another object
+  // called without `this`: browsers reject `fetch` as a method of another object
   const fetch: typeof globalThis.fetch = (...args) => (given ?? globalThis.fetch)(...args);
   const reader = new AnswerReader({ fetch, headers, deadlineMs, onRetry });
   const observers = new Observers();
@@ -103,7 +109,7 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** The current origin of the page. @throws TypeError where there is no page, for example in server-side rendering */
+/** The current origin of the page. @throws TypeError if there is no page, for example in server-side rendering */
 function ownOrigin(): string {
   const { location } = globalThis as { location?: { readonly origin: string } };
   if (!location?.origin.startsWith('http')) {
@@ -112,7 +118,7 @@ function ownOrigin(): string {
   return location.origin;
 }
 
-/** The query string, sorted: equal queries give the same URL, which is the key of the cached answers. */
+/** The query string, sorted: equal queries give the same URL, which is the key of the cached responses. */
 function toSearch(query: object, more: object = {}): string {
   assertQuery(query);
   const search = new URLSearchParams();

@@ -1,6 +1,7 @@
 /**
  * An amount for people: the bank's digits without leading zeros, grouped for the locale, with the currency. Nothing is
- * rounded. A code that the platform does not know, such as USDC, is a suffix. Null is a dash; text that is not a number stays as it is.
+ * rounded. A code that the platform does not know, such as USDC, becomes a suffix. Null is a dash; text that is not a
+ * number is unchanged.
  */
 export function formatAmount(amount: string | null, currency?: string | null, locale?: string | string[]): string {
   if (amount === null) return '–';
@@ -14,7 +15,8 @@ export function formatAmount(amount: string | null, currency?: string | null, lo
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
   });
-  // a BigInt keeps every digit, and a fraction of one digit keeps the place for the bank's; there is no BigInt for -0
+  // a BigInt keeps every digit, and a fraction of one digit is the placeholder for the bank's; there is no BigInt for
+  // -0
   const parts = format.formatToParts(sign && whole === '0' ? -0 : BigInt(`${sign}${whole}`));
   const text = parts.map(({ type, value }) => (type === 'fraction' ? toLocaleDigits(fraction ?? '', locale) : value));
   return text.join('') + suffix;

@@ -3,7 +3,7 @@ import type { Problem } from './generated/types.gen.js';
 /** The client's own codes, for calls that got no response from the gateway. */
 type ClientCode = 'network-error' | 'deadline-exceeded' | 'unexpected-answer' | 'snapshot-changing';
 
-/** A code of docs/errors.md or of the client; a newer gateway may have others. */
+/** A code from docs/errors.md or from the client; a newer gateway may have others. */
 export type GatewayProblemCode = Problem['code'] | ClientCode | (string & {});
 
 /** The party who must act; a newer gateway may name others. */
@@ -20,7 +20,7 @@ interface ProblemParts {
   readonly cause?: unknown;
 }
 
-/** Thrown by every failed call, except when the caller aborts it. Decide by `code`; the rest is for people. */
+/** Thrown by every failed call, except when the caller aborts it. Branch on `code`; the rest is for people. */
 export class GatewayProblem extends Error {
   override readonly name = 'GatewayProblem';
   readonly code: GatewayProblemCode;
@@ -30,9 +30,9 @@ export class GatewayProblem extends Error {
   readonly status: number;
   /** Time to wait before a retry, 250 to 300 000 ms, from `Retry-After`; null without one. */
   readonly retryAfterMs: number | null;
-  /** Finds the line in the log of the gateway; null when no gateway answered. */
+  /** Finds the line in the gateway's log; null if no gateway responded. */
   readonly requestId: string | null;
-  /** With `invalid-request`: the wrong parameters. */
+  /** The invalid parameters, for `invalid-request`. */
   readonly errors: readonly { readonly name: string; readonly reason: string }[];
 
   constructor({ message, code, owner, status, retryAfterMs, requestId, errors, cause }: ProblemParts) {
@@ -45,28 +45,34 @@ export class GatewayProblem extends Error {
     this.errors = errors ?? [];
   }
 
-  /** Everything but stack and cause, for `JSON.stringify`: a log line, or the answer of your own server. */
+  /** Everything except stack and cause, for `JSON.stringify`: in a log line or your own server's response. */
   toJSON(): object {
     return { ...this, message: this.message };
   }
 }
 
-/** True for a problem of the gateway or of this client, with this code if one is given. */
+/** True for a problem from the gateway or this client; if a code is given, only with that code. */
 export function isProblem<C extends GatewayProblemCode>(
   error: unknown,
   code?: C,
 ): error is GatewayProblem & { code: C } {
-  // by name: an app may have two copies of this module
+  // by name, because an app may contain two copies of this module
   return (
     error instanceof Error && error.name === 'GatewayProblem' && (!code || (error as GatewayProblem).code === code)
   );
 }
 
-/** The problem of a call that had no answer: refused, no DNS, cut off, or not allowed by CORS, which no script can tell apart. */
+/**
+ * The problem of a call without a response: refused, no DNS, cut off, or forbidden by CORS. Scripts cannot tell these
+ * apart.
+ */
 export const toNetworkProblem = (cause: unknown): GatewayProblem =>
   new GatewayProblem({ code: 'network-error', owner: 'network', message: 'The gateway cannot be reached.', cause });
 
-/** The problem of an answer that the gateway did not give, or that is not what was asked for: a page of a proxy, for example. */
+/**
+ * The problem of a response that did not come from the gateway or is not the expected kind, such as a proxy's HTML
+ * page.
+ */
 export const toUnexpectedAnswer = (response: Response, message: string, cause?: unknown): GatewayProblem =>
   new GatewayProblem({
     code: 'unexpected-answer',
@@ -78,10 +84,10 @@ export const toUnexpectedAnswer = (response: Response, message: string, cause?: 
     cause,
   });
 
-/** Statuses of a proxy whose server is away: 500 from Vite, 502, 503 or 504 from others. */
+/** Statuses of a proxy whose backend is down: 500 from Vite; 502, 503 or 504 from others. */
 const AWAY: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 
-/** The problem in an answer other than 2xx and 304. Reads its body. */
+/** Reads the problem from the body of a response other than 2xx and 304. */
 export async function readProblem(response: Response): Promise<GatewayProblem> {
   const { status, headers } = response;
   const isDocument = headers.get('Content-Type')?.startsWith('application/problem+json');
@@ -109,12 +115,14 @@ function toProblem(body: unknown): (Pick<Problem, 'code'> & Partial<Problem>) | 
 }
 
 /**
- * Bounds of a `Retry-After`: a proxy's `0` must not cause a flood, and the gateway itself never asks for more than the maximum.
- * A timer set to a year fires at once.
+ * Bounds of a `Retry-After`: a proxy's `0` must not cause a flood of calls, and the gateway itself never asks for more
+ * than the maximum. A timer set to a year fires at once.
  */
 const [LEAST_RETRY_MS, MOST_RETRY_MS] = [250, 300_000];
 
-/** Milliseconds of a Retry-After (RFC 9110 §10.2.3), in seconds or as a date; null without a proper one. */
+/**
+ * Parses a Retry-After (RFC 9110 §10.2.3), in seconds or as a date, to milliseconds; null if it is missing or invalid.
+ */
 function readRetryAfter(headers: Headers): number | null {
   const value = headers.get('Retry-After')?.trim();
   if (!value) return null;

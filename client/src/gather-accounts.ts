@@ -1,15 +1,14 @@
 import { GatewayProblem } from './gateway-problem.js';
 import type { Account, AccountList } from './generated/types.gen.js';
 
-/** The largest that the gateway gives (docs/api.md#query). */
+/** Maximum page size of the gateway (docs/api.md#query). */
 const PAGE_SIZE = 1000;
 const MAX_RESTARTS = 3;
 
 /**
- * All pages of one snapshot. Pages belong together when the bank was asked for them at the same moment (`asOf`): a tag
- * belongs to one page alone. When `asOf` changes between pages, all are asked for again, those whose data are the
- * same costing a 304 each.
- * @throws GatewayProblem snapshot-changing when that happened again after three restarts
+ * Fetches all pages of one snapshot. Pages belong together if they have the same `asOf`; an ETag covers only one page.
+ * If `asOf` changes between pages, all are requested again; a page with unchanged data costs a 304. @throws
+ * GatewayProblem snapshot-changing if it changes again after three restarts
  */
 export async function gatherAccounts(
   readPage: (page: { pageNumber: number; pageSize: number }) => Promise<AccountList>,

@@ -1,4 +1,4 @@
-// the whole of what the package offers
+// the complete public interface of the package
 export { createClient } from './create-client.js';
 export type { AccountFilter, AccountQuery, Client, ClientOptions, ExportFormat } from './create-client.js';
 export type { CallOptions } from './answer-reader.js';

@@ -5,32 +5,35 @@ import type { GatewayProblem } from './gateway-problem.js';
 import type { AccountList } from './generated/types.gen.js';
 import { startPolling, type Polling, type ReadList } from './polling.js';
 
-/** The state to show now. Frozen, and the same object until something changes. */
+/** The state to show now. It is frozen, and stays the same object until something changes. */
 export interface ObservedState {
   /**
-   * - `loading`: no answer yet
+   * - `loading`: no response yet
    * - `current`: up to date
-   * - `copy`: an older copy, because bank, gateway or network fail or are slow: show `asOf`
+   * - `copy`: an older copy, because the bank, gateway or network is failing or slow: show `asOf`
    * - `expired`: there was data, and it may no longer be shown
    * - `ended`: an error that a retry cannot fix (4xx other than 408 and 429)
    */
   readonly status: 'loading' | 'current' | 'copy' | 'expired' | 'ended';
   /** The data that may be shown; null if none may. `data.accounts` stays the same array while the data is the same. */
   readonly data: AccountList | null;
-  /** Time at which the bank was asked for `data`; null without it. */
+  /** Time of the request to the bank for `data`; null without data. */
   readonly asOf: string | null;
-  /** Time at which `data` becomes null unless an answer comes first. */
+  /** Time at which `data` becomes null unless a new response comes first. */
   readonly expiresAt: string | null;
-  /** The last attempt's error; null after a good answer. */
+  /** The last attempt's error; null after a successful response. */
   readonly error: GatewayProblem | null;
   /** With an error: the time of the next attempt; null if there is none. */
   readonly nextAttemptAt: string | null;
 }
 
-/** Polls while somebody subscribes. Its functions need no `this`: pass them to `useSyncExternalStore`. */
+/** Polls while somebody subscribes. Its functions need no `this`, so you can pass them to `useSyncExternalStore`. */
 export interface Observed {
   readonly getSnapshot: () => ObservedState;
-  /** Calls the listener after each change of the state. Returns the function that unsubscribes it. @throws TypeError for what is no function */
+  /**
+   * Calls the listener after each change of the state. Returns a function that unsubscribes it.
+   * @throws TypeError if the listener is not a function
+   */
   readonly subscribe: (listener: () => void) => () => void;
   /** Makes the gateway refresh from the bank now, if there are subscribers. */
   readonly refresh: () => void;
@@ -39,7 +42,7 @@ export interface Observed {
 const NO_DATA = { data: null, asOf: null, expiresAt: null };
 const LOADING: ObservedState = Object.freeze({ status: 'loading', ...NO_DATA, error: null, nextAttemptAt: null });
 
-/** Maximum number of unused observers that are kept, in case a holder of one subscribes later. */
+/** Maximum number of unused observers to keep, in case a holder of one subscribes later. */
 const MAX_UNUSED = 100;
 
 /** The observers of a client: one for each query. */
@@ -88,12 +91,12 @@ function observe(read: ReadList): Observer {
   }
   const onExpired = () => set({ ...state, ...NO_DATA, status: state.status === 'ended' ? 'ended' : 'expired' });
 
-  /** Unless somebody subscribed again at once, as a component that replaces another does. */
+  /** Unless somebody has subscribed again at once, like a component that replaces another. */
   function stopIfUnused(): void {
     if (listeners.size > 0) return;
     polling?.close();
     polling = null;
-    // nobody would notice that kept data expires
+    // nobody would notice if kept data expired
     state = LOADING;
   }
 
@@ -101,7 +104,7 @@ function observe(read: ReadList): Observer {
     getSnapshot: () => state,
     subscribe(listener) {
       assertFunction('observe: listener', listener, false);
-      // another function for each call: one that subscribes twice must unsubscribe twice
+      // a separate function for each call: a listener that subscribes twice must unsubscribe twice
       const own = () => listener();
       listeners.add(own);
       polling ??= startPolling(read, { onAnswer, onProblem, onExpired });
@@ -117,7 +120,7 @@ function observe(read: ReadList): Observer {
 
 const toFailed = ({ status, data }: ObservedState): ObservedState['status'] => (data === null ? status : 'copy');
 
-/** All components share the data. Whatever is no object is frozen. */
+/** All components share the data. Values other than objects count as frozen. */
 function deepFreeze<T>(value: T): T {
   if (Object.isFrozen(value)) return value;
   for (const part of Object.values(value as object)) deepFreeze(part);

@@ -4,25 +4,25 @@ import { GatewayProblem, toNetworkProblem } from './gateway-problem.js';
 import type { AccountList } from './generated/types.gen.js';
 
 export interface PollHandlers {
-  /** Receives a good answer. Its data may be shown until `onExpired`. */
+  /** Receives a successful response. Its data may be shown until `onExpired`. */
   onAnswer(answer: Answer<AccountList>): void;
   /** Receives a failed attempt, and the time until the next one; null if there is none. */
   onProblem(problem: GatewayProblem, retryMs: number | null): void;
-  /** Called once when nothing may be shown any longer. */
+  /** Called once when the data may no longer be shown. */
   onExpired(): void;
 }
 
 export interface Polling {
-  /** Asks the bank now, or as soon as the attempt under way has ended. */
+  /** Makes the gateway refresh now, or as soon as the attempt under way has ended. */
   refresh(): void;
-  /** Stops. No handler is called after it. */
+  /** Stops. No handler is called afterwards. */
   close(): void;
 }
 
 /** Reads a page of the list with these options. */
 export type ReadList = (options: CallOptions) => Promise<Answer<AccountList>>;
 
-/** Freshness is in whole seconds, rounded down: a poll one second later meets a refresh, never the same data. */
+/** Freshness is in whole seconds, rounded down: a poll one second later gets new data, never the same data. */
 const MARGIN_MS = 1000;
 const [FIRST_RETRY_MS, MAX_RETRY_MS] = [1000, 30_000];
 
@@ -30,7 +30,7 @@ const [FIRST_RETRY_MS, MAX_RETRY_MS] = [1000, 30_000];
 export function startPolling(read: ReadList, handlers: PollHandlers, signal?: AbortSignal): Polling {
   const closed = new AbortController();
   const ended = signal ? AbortSignal.any([signal, closed.signal]) : closed.signal;
-  // also after an error that ends the polling: the data is on the screen until `close()`
+  // even after an error that ends the polling: the data is on the screen until `close()`
   const expiry = new Expiry(() => handlers.onExpired());
   ended.addEventListener('abort', () => expiry.set(null));
   let isRefreshDue = false;
@@ -48,7 +48,7 @@ export function startPolling(read: ReadList, handlers: PollHandlers, signal?: Ab
         waitMs = answer.maxAgeMs + MARGIN_MS;
         failures = 0;
         const { expiresInMs } = answer;
-        // a copy in its last second would only flash
+        // a copy in its last second would only flash by
         if (expiresInMs !== null && expiresInMs <= 0) expiry.end();
         else {
           handlers.onAnswer(answer);
@@ -83,13 +83,16 @@ export function startPolling(read: ReadList, handlers: PollHandlers, signal?: Ab
 const cannotRecover = ({ status }: GatewayProblem): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;
 
-/** Globals of a page that Node lacks. */
+/** Browser globals that Node lacks. */
 interface Page {
   readonly document?: EventTarget & { readonly visibilityState: string };
   readonly addEventListener?: EventTarget['addEventListener'];
 }
 
-/** Waits for this many ms and, in a hidden tab, until the tab is visible. Ends early when the tab becomes visible or the network returns. */
+/**
+ * Waits for this many ms and, in a hidden tab, until the tab becomes visible. Ends early when the tab becomes visible
+ * or the network returns.
+ */
 function untilDue(ms: number, ended: AbortSignal): Promise<void> {
   const { document, addEventListener } = globalThis as Page;
   const isHidden = () => document?.visibilityState === 'hidden';

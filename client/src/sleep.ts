@@ -7,6 +7,6 @@ export const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
       clearTimeout(timer);
       reject(signal.reason as Error);
     };
-    // the signal is of this call alone, and goes with it
+    // the signal belongs to this call alone, and is discarded with it
     signal.addEventListener('abort', onAbort, { once: true });
   });

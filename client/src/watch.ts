@@ -4,7 +4,7 @@ import type { GatewayProblem } from './gateway-problem.js';
 import type { AccountList, Snapshot } from './generated/types.gen.js';
 import { startPolling, type ReadList } from './polling.js';
 
-/** Ids of the accounts that differ from the previous answer; empty for the first answer. */
+/** Ids of the accounts that differ from the previous response; empty for the first response. */
 export interface Changes {
   readonly added: readonly string[];
   readonly changed: readonly string[];
@@ -13,27 +13,30 @@ export interface Changes {
 
 /** Not called after `close()`. Errors thrown by a handler are reported as uncaught, and the watch continues. */
 export interface WatchHandlers {
-  /** Called when accounts, `stale` or `complete` changed, and with the first good answer after an error or `onExpired`. */
+  /**
+   * Called when accounts, `stale` or `complete` have changed, and with the first successful response after an error or
+   * `onExpired`.
+   */
   readonly onData: (answer: AccountList, changes: Changes) => void;
-  /** Called with each good answer that `onData` is not called with: the same data, with newer times. */
+  /** Called with each successful response that `onData` does not receive: the same data, with newer times. */
   readonly onConfirmed?: ((snapshot: Snapshot) => void) | undefined;
   /**
    * Called after each failed attempt. A 4xx other than 408 and 429 ends the watch. `shown` is the snapshot of the data that
    * may stay on the screen, with the time at which it was last confirmed; null if none may.
    */
   readonly onError?: ((problem: GatewayProblem, shown: Snapshot | null) => void) | undefined;
-  /** Called when nothing may be shown any longer: the last answer expired, or the access was withdrawn. */
+  /** Called when the data may no longer be shown: the last response has expired, or access was withdrawn. */
   readonly onExpired?: (() => void) | undefined;
 }
 
 export interface Watch {
-  /** Makes the gateway ask the bank now, for example after a click on "refresh". */
+  /** Makes the gateway refresh from the bank now, for example after a click on "refresh". */
   refresh(): void;
   /** Stops polling. Further calls have no effect. */
   close(): void;
 }
 
-/** @throws TypeError without `onData`, or with a handler that is no function */
+/** @throws TypeError without `onData`, or if a handler is not a function */
 export function watch(read: ReadList, handlers: WatchHandlers, signal?: AbortSignal): Watch {
   assertHandlers(handlers);
   let previous: State | null = null;
@@ -70,7 +73,7 @@ function assertHandlers(handlers: WatchHandlers): void {
   }
 }
 
-/** The previous answer, reduced to what the next one is compared with. */
+/** The previous response, reduced to the parts that the next one is compared with. */
 interface State {
   readonly etag: string | null;
   /** Everything except `asOf`, which changes even if the data does not. */

@@ -1,4 +1,7 @@
-/** 27 characters as in the ETags of the gateway: equal for equal texts. A test needs no cryptography, and a browser's takes a turn. */
+/**
+ * 27 characters, as in the gateway's ETags: equal for equal texts. A test needs no cryptography, and the browser's is
+ * asynchronous.
+ */
 export function digest(text: string): string {
   let characters = '';
   for (let seed = 0; characters.length < 27; seed += 1) {

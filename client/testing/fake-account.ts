@@ -62,7 +62,7 @@ const balance = (
 
 const owner = { id: 'd9696ece-0a85-8f04-b92b-1128bc1aa045', name: 'Nordlys Handel A/S', number: '000012578' };
 
-/** Fixed accounts, with what pages get wrong. */
+/** Fixed accounts with cases that pages get wrong. */
 export const DEFAULT_ACCOUNTS: readonly Account[] = [
   {
     id: 'plain',

@@ -7,10 +7,10 @@ import { AccountList } from '../../src/list/account-list.js';
 import { addDecimals } from '../../src/list/decimal.js';
 import type { FakeClock } from './fake-clock.js';
 
-/** The defaults of the gateway's settings, ms. */
+/** Default values of the gateway's settings, ms. */
 export const LIMITS = { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 300_000 } as const;
 const SOFT_TIMEOUT_MS = 1000;
-/** Time that a refresh takes in the scene `slow`. */
+/** Duration of a refresh in the scene `slow`. */
 const SLOW_MS = 5000;
 const RETRY_AFTER_MS = 30_000;
 
@@ -20,7 +20,7 @@ interface Snapshot {
   readonly monotonic: number;
 }
 
-/** The snapshot that the gateway's cache returns, and how it got it. */
+/** The snapshot returned by the gateway's cache, and its source. */
 export interface Served extends Pick<ServedSnapshot, 'stale' | 'cache' | 'failure'> {
   readonly ageMs: number;
   readonly list: AccountList;
@@ -28,11 +28,11 @@ export interface Served extends Pick<ServedSnapshot, 'stale' | 'cache' | 'failur
   readonly asOf: number;
 }
 
-/** The cached snapshot, and what becomes of it in each scene. */
+/** The cached snapshot, and its fate in each scene. */
 export class FakeBank {
   #scene: Scene = 'well';
   #cached: Snapshot | null = null;
-  /** The next call needs a refresh, whatever the age. */
+  /** The next call needs a refresh, whatever the snapshot's age. */
   #isOutdated = false;
   #refreshEndsAt: number | null = null;
   #refreshes = 0;
@@ -50,7 +50,7 @@ export class FakeBank {
     this.#scene = scene;
     this.#isOutdated = true;
     this.#refreshEndsAt = null;
-    // a copy from before the bank failed
+    // a copy from before the bank's failure
     if (scene === 'down') this.#cached ??= this.#read();
   }
 
@@ -79,7 +79,7 @@ export class FakeBank {
     return this.#toServed(this.#take(0), cache);
   }
 
-  /** Ends a slow refresh whose time has come. */
+  /** Completes a slow refresh that is due. */
   #takeDue(): void {
     if (this.#refreshEndsAt === null || this.clock.monotonic < this.#refreshEndsAt) return;
     this.#take(SLOW_MS);
@@ -92,7 +92,7 @@ export class FakeBank {
     return this.#cached;
   }
 
-  /** @param agoMs when the refresh began */
+  /** @param agoMs time since the start of the refresh */
   #read(agoMs = 0): Snapshot {
     this.#refreshes += 1;
     const accounts =
@@ -102,7 +102,7 @@ export class FakeBank {
     return { list, wall: this.clock.wall - agoMs, monotonic: this.clock.monotonic - agoMs };
   }
 
-  /** A cent more with each refresh. */
+  /** Adds a cent with each refresh. */
   readonly #move = (account: Account): Account => ({
     ...account,
     balances: account.balances.map((entry) => {
@@ -112,7 +112,7 @@ export class FakeBank {
     }),
   });
 
-  /** By both clocks, as in the gateway. */
+  /** By both clocks, like the gateway. */
   #ageMs({ wall, monotonic }: Snapshot): number {
     return Math.max(0, this.clock.wall - wall, this.clock.monotonic - monotonic);
   }

@@ -1,4 +1,4 @@
-/** The platform's clocks plus what `advance` added, so that fake timers move it too. */
+/** The platform's clocks plus the time added by `advance`, so that fake timers move it too. */
 export class FakeClock {
   #offsetMs = 0;
   readonly #waiting = new Set<() => void>();

@@ -126,7 +126,7 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
     return reply('application/json', body, JSON.stringify([properties, stale, complete]));
   }
 
-  /** The failure that `fail` ordered for the next call of this endpoint. */
+  /** The failure that `fail` set for the next call of this endpoint. */
   function takeOrder(endpoint: Endpoint | null): Order | undefined {
     const order = orders.find((each) => each.endpoint === undefined || each.endpoint === endpoint);
     if (!order) return undefined;
@@ -148,7 +148,7 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
         status: 0,
       };
       calls.push(call);
-      // the words of browsers and Node
+      // the error messages of browsers and Node
       if (bank.scene === 'gone') throw new TypeError('Failed to fetch');
       const response = await answer(asked);
       call.status = response.status;
@@ -183,7 +183,7 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
 function toError({ code, retryAfterMs }: Order): GatewayError {
   const { status, when } = PROBLEMS[code];
   return new GatewayError(code, when, {
-    // behind each 502, 503 and 504 there is a back-off
+    // each 502, 503 and 504 comes with a back-off
     retryAfterMs: retryAfterMs ?? (status >= 502 ? 30_000 : undefined),
     errors: code === 'invalid-request' ? [{ name: 'pageSize', reason: 'must be at most 1000' }] : undefined,
   });
@@ -211,7 +211,7 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** The parameters as the gateway's router gives them: an array for a repeated one. */
+/** The parameters in the form of the gateway's router: an array for a repeated one. */
 function toInput(search: URLSearchParams): object {
   const input = Object.create(null) as Record<string, unknown>;
   for (const name of search.keys()) {
@@ -233,7 +233,7 @@ function finish<T>(steps: Generator<unknown, T>): T {
   }
 }
 
-/** By their properties: a Request may be of another realm, or of a library. */
+/** Checked by properties: a Request may come from another realm or a library. */
 function toAsked(input: Parameters<typeof fetch>[0], init: RequestInit = {}): Asked {
   const request = typeof input === 'string' || input instanceof URL ? null : input;
   const { location } = globalThis as { location?: { href: string } };
@@ -256,7 +256,7 @@ function toTime(now: NonNullable<FakeGatewayOptions['now']>): number {
   return time;
 }
 
-/** @throws TypeError for accounts that the gateway could not send */
+/** @throws TypeError for accounts that the gateway could not return */
 function toCopies(accounts: readonly Account[]): readonly Account[] {
   if (accounts.length > MAX_ACCOUNTS)
     throw new TypeError(`accounts must be at most ${MAX_ACCOUNTS}: ${accounts.length}`);

@@ -6,7 +6,7 @@ interface Execution {
   readonly requestId: string;
 }
 
-/** MSW's RequestHandler by its shape: its class is in MSW, which an app without MSW does not have. */
+/** The shape of MSW's RequestHandler: its class is in MSW, which an app without MSW lacks. */
 export function mswHandlers({ fetch }: Pick<FakeGateway, 'fetch'>): unknown[] {
   const predicate = ({ request }: { request: Request }) => toPath(request.url) !== null;
   const handler = {
@@ -26,7 +26,7 @@ export function mswHandlers({ fetch }: Pick<FakeGateway, 'fetch'>): unknown[] {
     async run({ request, requestId }: Execution) {
       if (!predicate({ request })) return null;
       const response = await fetch(request.clone()).catch((error: unknown) => {
-        // nobody reads the answer of a call that its caller left
+        // nobody reads the response to a call whose caller left
         if (request.signal.aborted || error instanceof TypeError) return Response.error();
         throw error;
       });

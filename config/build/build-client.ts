@@ -8,9 +8,12 @@ import { ROOT } from './sources.ts';
 
 const CLIENT = join(ROOT, 'client');
 
-/** Builds the typed client into client/dist: compiled, and the fake gateway of `testing`, which holds code of the gateway, bundled. */
+/**
+ * Builds the typed client into client/dist. The client is compiled; the fake gateway of `testing`, which contains code
+ * of the gateway, is bundled.
+ */
 export async function buildClient({ mayLackTypes = false } = {}): Promise<void> {
-  // without the files of an earlier build
+  // without files from an earlier build
   rmSync(join(CLIENT, 'dist'), { recursive: true, force: true });
   const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', CLIENT];
   const { status } = spawnSync(process.execPath, tsc, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] });
@@ -20,7 +23,7 @@ export async function buildClient({ mayLackTypes = false } = {}): Promise<void> 
     platform: 'browser',
     input: { testing: 'client/testing/index.ts' },
     external: /^node:/,
-    // an import of Node's for what the kit does not use of a module is left out
+    // drops imports of Node modules that the kit no longer uses after tree shaking
     treeshake: { moduleSideEffects: false },
   });
   const { output } = await kit.write({ dir: join(CLIENT, 'dist'), format: 'esm', codeSplitting: false, minify: true });
@@ -29,6 +32,6 @@ export async function buildClient({ mayLackTypes = false } = {}): Promise<void> 
   const modules = chunks.flatMap(({ moduleIds }) => moduleIds);
   const licenses = collectLicenses(listBundledPackages(modules, [], ROOT));
   writeFileSync(join(CLIENT, 'dist/testing-licenses.txt'), licenses);
-  // of the declarations that the bundle replaced
+  // removes the source map of the file that the bundle has replaced
   rmSync(join(CLIENT, 'dist/testing.js.map'));
 }

@@ -1,5 +1,5 @@
-// npm run build: bundles the program, its worker threads and the console page into dist/. The files are built aside and then
-// renamed, so that a failed build changes nothing and a running gateway keeps what it has loaded.
+// npm run build: bundles the program, its worker threads and the console page into dist/. The files are built elsewhere
+// and then renamed, so that a failed build changes nothing and a running gateway keeps its loaded files.
 import { execFileSync, type ExecFileSyncOptionsWithStringEncoding } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -17,7 +17,7 @@ import { DIST, isOutdated, ROOT } from './sources.ts';
 /** Documents that the guide of a running gateway does not show. */
 const DEVELOPERS_ONLY = new Set(['decisions', 'dependencies.md']);
 
-/** Packages that Nest and terminus only load if an app has installed them; none of them is installed here. */
+/** Packages that Nest and Terminus load only if an app has installed them; none of them is installed here. */
 const OPTIONAL =
   /^(@nestjs\/(axios|microservices|mongoose|platform-express|sequelize|typeorm|websockets)|@fastify\/(multipart|static|view)|@grpc\/.*|@mikro-orm\/.*|@prisma\/.*|class-transformer|class-validator|mongoose|sequelize|typeorm)(\/|$)/;
 
@@ -25,7 +25,7 @@ const { values: flags } = parseArgs({
   options: {
     'if-needed': { type: 'boolean', default: false },
     sbom: { type: 'boolean', default: false },
-    // for `npm run docs`, which writes the types that the client may lack
+    // for `npm run docs`, which writes the types that the client may still lack
     'any-client': { type: 'boolean', default: false },
   },
 });
@@ -49,7 +49,7 @@ async function build(): Promise<void> {
     utimesSync(join(aside, 'main.js'), startedAt, startedAt);
     swap(aside);
   } catch (error) {
-    // ^C reaches the programs that this one waits for, too
+    // ^C also reaches the programs that this one waits for
     if (!wasInterrupted(error)) throw error;
     process.exitCode = 1;
   } finally {
@@ -81,7 +81,7 @@ async function buildInto(directory: string): Promise<void> {
     chunkFileNames: '[name]-[hash].js',
   });
   const modules = chunks.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []));
-  // a worker thread is one CommonJS file, which the program reads at its start
+  // a worker thread is one CommonJS file, which the program reads at startup
   const worker = await rolldown({ ...options, input: { list: 'src/list/list.worker.ts' } });
   const { output: files } = await worker.write({
     ...output,
@@ -114,8 +114,8 @@ async function buildInto(directory: string): Promise<void> {
 }
 
 /**
- * Escapes what is not ASCII, in texts and regular expressions alike, but for a character after a backslash, which would escape the
- * escape. V8 keeps a source with one other character in two bytes for each: 6 MB of resident memory.
+ * Escapes non-ASCII characters in strings and regular expressions, except after a backslash, which would escape the
+ * escape. With a single non-ASCII character, V8 keeps a source as two bytes per character: 6 MB of resident memory.
  */
 function escapeAll(bundle: OutputBundle): void {
   for (const file of Object.values(bundle)) {
@@ -129,7 +129,7 @@ function escapeAll(bundle: OutputBundle): void {
   }
 }
 
-/** The style and the script of the pages that the server renders. */
+/** The style and the script of the server-rendered pages. */
 async function buildDocumentFiles(directory: string): Promise<void> {
   const web = join(ROOT, 'src/pages/console/web');
   const styles = ['palette', 'header', 'documents'].map((name) => join(web, `styles/${name}.css`));
@@ -144,7 +144,7 @@ async function buildDocumentFiles(directory: string): Promise<void> {
   });
 }
 
-/** The typed client as a package, which the gateway serves. */
+/** The typed client as a package, served by the gateway. */
 async function packClient(directory: string): Promise<void> {
   mkdirSync(directory);
   await buildClient({ mayLackTypes: flags['any-client'] });
@@ -153,13 +153,16 @@ async function packClient(directory: string): Promise<void> {
 
 /** CycloneDX. */
 function createSbom(packages: readonly BundledPackage[]): string {
-  // Vite sets NODE_ENV to production, for which npm leaves out what is bundled here
+  // Vite sets NODE_ENV to production, which makes npm omit the bundled packages
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only', '--include', 'dev'];
   const all = JSON.parse(runNpm(...args)) as Sbom;
   return `${JSON.stringify(toDeliveredSbom(all, packages), null, 2)}\n`;
 }
 
-/** npm, by the file of the npm that runs this script: on Windows, its command is no program. Gives what it prints. */
+/**
+ * Runs npm through the script file of the npm that runs this script: on Windows, its command is not an executable.
+ * Returns its output.
+ */
 function runNpm(...args: string[]): string {
   const file = process.env['npm_execpath'] ?? '';
   const options: ExecFileSyncOptionsWithStringEncoding = {
@@ -172,7 +175,7 @@ function runNpm(...args: string[]): string {
   return execFileSync('npm', args, options);
 }
 
-/** True for the error of a program that ended by a signal, or with the exit code of shells for ^C. */
+/** True for the error of a program that was ended by a signal, or by a shell's exit code for ^C. */
 function wasInterrupted(error: unknown): boolean {
   const { signal, status } = error as { signal?: NodeJS.Signals | null; status?: number | null };
   return Boolean(signal) || status === 130;

@@ -9,7 +9,8 @@ export interface BundledPackage {
 }
 
 /**
- * The packages that a bundle contains, by folder.
+ * The packages contained in a bundle, by folder. @param modules paths of the bundled modules @param more names of
+ * packages that are bundled elsewhere
  * @param modules paths of the bundled modules
  * @param more names of packages that are bundled elsewhere
  */

@@ -1,5 +1,6 @@
-// The first step of npm scripts: where npm ci could not install what they need, or the script writes and cannot (--writes), or takes a build
-// that is not there (--built, which needs no package), one sentence names the command that repairs it.
+// The first step of npm scripts. Prints one sentence with the command that fixes the problem: npm ci could not install
+// a needed package, the script must write but cannot (--writes), or it needs a missing build (--built, which needs no
+// packages).
 import { problemWithBuild, problemWithFolder, problemWithNode, problemWithTools, requireAll } from './machine.mjs';
 
 requireAll(

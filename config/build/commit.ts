@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './sources.ts';
 
-/** The commit, 12 characters: GIT_COMMIT where it is set, else that of the checkout; null without one. */
+/** The commit, 12 characters: GIT_COMMIT if it is set, else the checkout's; null without one. */
 export function readCommit(): string | null {
   const { GIT_COMMIT } = process.env;
   if (GIT_COMMIT) return GIT_COMMIT;
@@ -15,7 +15,7 @@ export function readCommit(): string | null {
   }
 }
 
-/** The same for the image build, which has no git: from HEAD, its branch and the packed branches. */
+/** The same for the image build, which has no git: read from HEAD, its branch and the packed branches. */
 function readHead(git: string): string | null {
   const read = (name: string) => {
     const file = join(git, name);

@@ -1,8 +1,8 @@
 const LOOK_EVERY_MS = 100;
 
 /**
- * Stops this process when the shell that npm started it with is gone: npm passes a signal to its shell only, and the shell dies of it
- * alone. After ^C the terminal has sent the same signal already, and both count as one.
+ * Stops this process when the shell that npm started it with is gone: npm passes a signal only to its shell, which then
+ * dies without passing it on. After ^C, the terminal has already sent the same signal, and both count as one.
  */
 export function followShell() {
   const shell = process.ppid;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BundledPackage } from './bundled-packages.ts';
 
-/** The text of THIRD-PARTY-LICENSES.txt: each package that a bundle contains, with its licence text. */
+/** The text of THIRD-PARTY-LICENSES.txt: each package in a bundle, with its license text. */
 export const collectLicenses = (packages: readonly BundledPackage[]): string =>
   packages.map(toEntry).join(`\n${'-'.repeat(80)}\n\n`);
 

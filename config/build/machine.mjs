@@ -1,4 +1,4 @@
-// The needs of each npm script, in a form that any Node from 18 on can read.
+// The requirements of each npm script, in syntax that any Node from 18 on can read.
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PACKAGES = join(ROOT, 'node_modules');
 const NODE = 24;
-/** npm skips native packages that its own Node is too old for, without a word. This runs npm ci with Node 24. */
+/** npm silently skips native packages that its own Node is too old for. This runs npm ci with Node 24. */
 const INSTALL_AGAIN = 'npx --yes --package node@24 -- npm ci --include=dev';
-/** With the times of the files, by which an old build is recognized. */
+/** Keeps the timestamps of the files, which show whether a build is outdated. */
 const COPY = 'cp -Rp . ~/accounts-gateway && cd ~/accounts-gateway && chmod -R u+w .';
 
-/** The sentence about Node or the packages of the program; null if all is there. */
+/** The sentence about a missing Node or missing packages of the program; null if nothing is missing. */
 export function problemWithNode() {
   if (Number(process.versions.node.split('.')[0]) >= NODE) return null;
   const version = `this is Node ${process.versions.node}, and accounts-gateway needs ${NODE}`;
@@ -19,7 +19,7 @@ export function problemWithNode() {
   return `${version}, which npm did not install because its scripts were off: run "npm rebuild node --ignore-scripts=false".`;
 }
 
-/** The sentence about the tools that build, check and test; null if all are there. */
+/** The sentence about missing tools that build, check and test; null if nothing is missing. */
 export function problemWithTools() {
   const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   if (!existsSync(PACKAGES)) return 'the packages are not installed: run "npm ci".';
@@ -36,7 +36,7 @@ function hasNative(scope) {
   return existsSync(folder) && readdirSync(folder).some((name) => name.startsWith('binding-'));
 }
 
-/** The sentence about a folder that cannot be written; null if it can. */
+/** The sentence about a folder that is not writable; null if it is. */
 export function problemWithFolder() {
   try {
     accessSync(ROOT, constants.W_OK);
@@ -46,13 +46,13 @@ export function problemWithFolder() {
   }
 }
 
-/** The sentence about a missing build; null if there is one. */
+/** The sentence about a missing build; null if it exists. */
 export function problemWithBuild() {
   if (existsSync(join(ROOT, 'dist/main.js'))) return null;
   return 'there is no dist/main.js: run "npm ci && npm run build".';
 }
 
-/** Ends the process with the first of these sentences, if there is one. */
+/** Exits with the first of these sentences, if there is one. */
 export function requireAll(...problems) {
   const problem = problems.find((each) => each !== null);
   if (problem === undefined) return;

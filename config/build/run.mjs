@@ -1,4 +1,4 @@
-// node config/build/run.mjs SCRIPT [ARGUMENTS]: runs a script in TypeScript, on a machine that has what it needs.
+// node config/build/run.mjs SCRIPT [ARGUMENTS]: runs a TypeScript script, after a check of the machine.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import './check-machine.mjs';

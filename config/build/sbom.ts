@@ -20,8 +20,8 @@ export interface Sbom {
 }
 
 /**
- * The part of an SBOM that is delivered: the packages of the bundle, and Node. To npm they are development dependencies, because
- * nobody installs them to run dist/. Without time and serial number, so that equal builds are equal.
+ * The part of an SBOM that ships: the packages in the bundle, and Node. For npm they are development dependencies,
+ * because nobody installs them to run dist/. Omits time and serial number, so that equal builds have equal SBOMs.
  */
 export function toDeliveredSbom(
   { serialNumber: _serialNumber, metadata: { timestamp: _timestamp, ...metadata }, ...sbom }: Sbom,

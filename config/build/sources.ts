@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const DIST = join(ROOT, 'dist');
-/** The sources of a build. */
+/** The source files of a build. */
 export const SOURCES = [
   'src',
   'client/package.json',
@@ -16,7 +16,7 @@ export const SOURCES = [
   'package-lock.json',
 ];
 
-/** True without a build, and when any source is newer than it. */
+/** True if there is no build, or if any source is newer than it. */
 export function isOutdated(): boolean {
   const built = statSync(join(DIST, 'main.js'), { throwIfNoEntry: false })?.mtimeMs;
   if (built === undefined) return true;

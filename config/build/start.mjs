@@ -1,6 +1,6 @@
 // npm start, npm run sandbox and npm run doctor: node config/build/start.mjs COMMAND [OPTIONS]
-// Builds dist/ if a source is newer, and goes on into the program in this process, so that signals and exit codes are its own.
-// npm run start:prod: node config/build/start.mjs --built [OPTIONS]. It takes the build that is there.
+// Builds dist/ if a source is newer, then continues as the program in this process, so that signals and exit codes are
+// its own. npm run start:prod: node config/build/start.mjs --built [OPTIONS]. It uses the existing build.
 import { spawn } from 'node:child_process';
 import { pathToFileURL, fileURLToPath } from 'node:url';
 import { followShell } from './follow-shell.mjs';
@@ -25,7 +25,7 @@ if (command === '--built') {
 process.argv[1] = MAIN;
 await import(pathToFileURL(MAIN).href);
 
-/** Runs a separate process, which ends with this one. Its output is no output of the program. */
+/** Runs a separate process that ends with this one. Its output must not look like the program's. */
 async function build() {
   const builder = spawn(process.execPath, [BUILD], { stdio: ['ignore', process.stderr, process.stderr] });
   for (const [signal, exitCode] of [
@@ -34,7 +34,7 @@ async function build() {
   ]) {
     process.on(signal, () => {
       builder.kill(signal);
-      // the exit codes of the program in its first moment
+      // the exit codes of the program while it starts
       process.exit(command === 'doctor' ? exitCode : 0);
     });
   }

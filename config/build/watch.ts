@@ -1,4 +1,5 @@
-// npm run start:dev, with --debug under the inspector: serves against the sandbox, and builds and starts again after each change of a source.
+// npm run start:dev; with --debug, under the inspector. Serves with the sandbox, and rebuilds and restarts after each
+// change of a source.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync, watch } from 'node:fs';
@@ -6,7 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DIST, isOutdated, ROOT, SOURCES } from './sources.ts';
 
-/** An editor writes a file in several steps. */
+/** Debounce time: an editor writes a file in several steps. */
 const QUIET_MS = 100;
 const { values: flags } = parseArgs({ options: { debug: { type: 'boolean', default: false } } });
 const BUILD = [join(ROOT, 'config/build/build.ts')];
@@ -25,11 +26,11 @@ let gateway: ChildProcess | null = null;
 let timer: NodeJS.Timeout | undefined;
 let building = false;
 
-// none of them outlives this process; the gateway takes a SIGHUP for a wish to reload, but the terminal is gone
+// none of them outlives this process; the gateway would take SIGHUP as a reload, but the terminal is gone
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => void stop(signal === 'SIGHUP' ? 'SIGTERM' : signal));
 }
-// package.json and its lock are replaced when they are written, so their folder is watched
+// package.json and its lock file are replaced when written, so their folder is watched
 watch(ROOT, changed);
 for (const source of SOURCES.filter((path) => statSync(join(ROOT, path)).isDirectory())) {
   watch(join(ROOT, source), { recursive: true }, changed);
@@ -43,7 +44,7 @@ function changed(): void {
   }, QUIET_MS);
 }
 
-/** Replaces the gateway if the build succeeds. A change during a build is built next. */
+/** Replaces the gateway if the build succeeds. A change during a build triggers the next one. */
 async function buildAndServe(): Promise<void> {
   if (building) return changed();
   building = true;

@@ -1,4 +1,4 @@
-// A part of npm run check:client: fails when the main entry of the client, minified and compressed, has more than 5 kB.
+// Part of npm run check:client: fails if the client's main entry exceeds 5 kB, minified and compressed.
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';

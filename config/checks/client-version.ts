@@ -1,5 +1,6 @@
-// A part of npm run check:client: fails when the bytes of the client's package have changed and its version has not. Apps keep the package
-// by its version, so a version means one package. npm run client:record writes version and digest into client/packed.json.
+// Part of npm run check:client: fails if the bytes of the client's package have changed but its version has not. Apps
+// store the package under its version, so a version must mean one package. npm run client:record writes version and
+// digest into client/packed.json.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// npm run check:layers: fails on imports that run up the order of the layers, on imports of list/ (a thread) but errors/, and on
-// circles among folders and among files, type imports included. At each depth, sibling folders must not import each other in a circle.
+// npm run check:layers: fails on imports against the order of the layers, on imports by list/ (a thread) of anything
+// but errors/, and on cycles between folders or files, including type imports. At each depth, sibling folders must not
+// import each other in a cycle.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
 const IMPORT = /(?:\bfrom\s+|\bimport\s*\(?\s*)'(\.[^']+)'/g;
 
-/** A layer is a folder of src/. It imports only those after it. */
+/** A layer is a folder of src/. It may import only the layers after it. */
 const ORDER = [
   'main.ts',
   'cli',
@@ -46,7 +47,7 @@ const imports = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
       .filter(({ to }) => !to.startsWith('..')),
   );
 
-/** Every folder of src. Among those of src itself, the order rules circles out. */
+/** Every folder of src. For the folders directly in src, the order already rules out cycles. */
 const folders = new Set<string>();
 for (const { from } of imports) {
   for (let folder = dirname(from); folder !== '.'; folder = dirname(folder)) folders.add(folder);
@@ -57,7 +58,7 @@ const findings = [
     'Up the order',
     imports.filter(({ from, to }) => layerOf(to) < layerOf(from)),
   ),
-  // the list thread must not reach a clock, a log, a socket or the settings
+  // the list thread must not depend on a clock, a log, a socket or the settings
   ...report(
     'Out of the list thread',
     imports.filter(({ from, to }) => from.startsWith('list/') && !/^(?:list|errors)\//.test(to)),
@@ -86,7 +87,7 @@ function layerOf(file: string): number {
   return layer;
 }
 
-/** The member of `folder` that holds a file: one of its folders, or `.` for its own files. */
+/** The part of `folder` that contains a file: one of its folders, or `.` for its own files. */
 function memberOf(file: string, folder: string): string | null {
   const path = relative(folder, file);
   if (path.startsWith('..')) return null;
@@ -94,7 +95,7 @@ function memberOf(file: string, folder: string): string | null {
   return rest.length > 0 ? first : '.';
 }
 
-/** The imports that are part of a circle among groups of files. @param groupOf null for a file that is in none */
+/** The imports that are part of a cycle between groups of files. @param groupOf returns null for a file in no group */
 function inCircles(all: readonly Import[], groupOf: (file: string) => string | null): Import[] {
   const next = new Map<string, Set<string>>();
   const ties = all.flatMap(({ from, to }) => {
@@ -108,7 +109,7 @@ function inCircles(all: readonly Import[], groupOf: (file: string) => string | n
 
 function isReachable(goal: string, start: string, next: ReadonlyMap<string, ReadonlySet<string>>): boolean {
   const found = new Set([start]);
-  // what is added meanwhile is visited too
+  // groups added meanwhile are visited too
   for (const each of found) for (const to of next.get(each) ?? []) found.add(to);
   return found.has(goal);
 }

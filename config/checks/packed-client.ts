@@ -8,7 +8,10 @@ export interface PackedClient {
   readonly sha256: string;
 }
 
-/** Reads what `npm pack` would put into the package in this folder: package.json, README.md and the folders of `files`. */
+/**
+ * Reads the files that `npm pack` would put into this folder's package: package.json, README.md and the folders of
+ * `files`.
+ */
 export function readPackedClient(folder: string): PackedClient {
   const { version, files } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     version: string;
@@ -28,7 +31,10 @@ export function readPackedClient(folder: string): PackedClient {
   return { version, sha256: hash.digest('hex') };
 }
 
-/** Why a client must not be published as it is; null if nothing is wrong. Two clients of one version have the same bytes. */
+/**
+ * The reason why a client must not be published; null if there is none. Two clients with the same version must have the
+ * same bytes.
+ */
 export function problemWith(client: PackedClient, recorded: PackedClient, isReleased: boolean): string | null {
   if (client.sha256 === recorded.sha256 && client.version === recorded.version) return null;
   if (client.version !== recorded.version || !isReleased) return 'run npm run client:record';

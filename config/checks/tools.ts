@@ -1,5 +1,5 @@
-// A step of npm run check: fails on a test that starts a program by its name. test/support/tools.ts gives the path of a program to a test
-// that has asked whether it is there, so that `npm test` is green on a machine that has Node only.
+// A step of npm run check: fails on a test that starts a program by name. test/support/tools.ts returns the path of a
+// program only if the test has checked that it is installed, so that `npm test` passes on a machine with only Node.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const START = /\b(?:spawn|spawnSync|execFile|execFileSync|execSync|\(execFile\))\(\s*['"`][^'"`]*['"`]/g;
 const PATH = /['"`]\/usr\/s?bin\/[^'"`]*['"`]/g;
-/** Every machine of a developer has these. */
+/** Every developer's machine has these. */
 const EVERYWHERE = /'(npm|sh|tar|chown|mkfifo)'$/;
 
 const files = ['src', 'test']
@@ -15,7 +15,7 @@ const files = ['src', 'test']
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
   )
   .filter((file) => /\.(ts|mjs)$/.test(file) && (file.endsWith('.spec.ts') || file.startsWith('test/')))
-  // the laboratory and test/deployment's checks are no part of npm test, and look for their tools themselves
+  // the laboratory and test/deployment's checks are not part of npm test, and find their tools themselves
   .filter((file) => !file.startsWith('test/laboratory/') && !/check/.test(file.split('/').at(-1) ?? ''));
 
 const findings = files.flatMap((file) => {

@@ -14,13 +14,13 @@ export interface Authority {
   readonly pem: string;
   /** The CA certificate as a new PEM file. */
   readonly file: string;
-  /** A server with the self-signed CA certificate itself. */
+  /** A server that uses the self-signed CA certificate itself. */
   readonly self: ServerIdentity;
   server(names: readonly string[], validity?: Validity): ServerIdentity;
   client(name: string, validity?: Validity): ServerIdentity;
 }
 
-/** A CA of this name. Its certificates share one key pair. */
+/** A CA with this name. Its certificates share one key pair. */
 export function createAuthority(name: string): Authority {
   const [caKey, leafKey] = [takeKeyPair(), takeKeyPair()];
   const root = createCertificate(name, caKey, { use: 'root' });

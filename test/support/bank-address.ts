@@ -1,4 +1,4 @@
-/** A bank that a gateway can be pointed at: the sandbox or the pretend bank. */
+/** A bank for a gateway under test: the sandbox or the pretend bank. */
 export interface BankAddress {
   readonly url: string;
   readonly authUrl: string;

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { PLANTED, sampleAccount } from './sample-accounts.js';
 
 /**
- * Part of every text that this file generates. If it appears anywhere but in an account, a value of the bank has leaked. It is
- * not a word, because unknown words of a status are reported (docs/bank.md#drift).
+ * Part of every text that this file generates. If it appears anywhere but in an account, one of the bank's values has
+ * leaked. It is not a word, because unknown status words are reported (docs/bank.md#drift).
  */
 export const MARK = 'ZQ7X';
 
@@ -50,7 +50,7 @@ const entriesOf = (json: fc.Arbitrary<string>, maxLength: number) =>
 const listOf = (json: fc.Arbitrary<string>, maxLength: number) =>
   fc.array(json, { maxLength }).map((all) => `[${all.join(',')}]`);
 
-/** The value once in so many times, else null. */
+/** The value in one of so many cases, else null. */
 const seldom = <T>(of: number, what: fc.Arbitrary<T>) =>
   fc.oneof({ weight: of - 1, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: what });
 
@@ -91,7 +91,7 @@ const document = fc.oneof(
   { weight: 1, arbitrary: fc.json() },
 );
 
-/** Loses, changes, adds or repeats bytes at random. */
+/** Drops, changes, adds or repeats bytes at random. */
 const damage = fc.array(
   fc.record({
     at: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -108,7 +108,7 @@ function spoil(bytes: Buffer, hits: readonly { at: number; drop: number; insert:
   }, bytes);
 }
 
-/** A body of the account list from a bank with any defect; often a valid one. */
+/** A body of the account list from a bank with any defect; often it is valid. */
 export const bankBody: fc.Arbitrary<Buffer> = fc
   .tuple(document, fc.constantFrom('', '', '', '\ufeff', ' \r\n', '\ufeff\ufeff'), seldom(4, damage))
   .map(([text, before, hits]) => spoil(Buffer.from(before + text, 'utf8'), hits ?? []));

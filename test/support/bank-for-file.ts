@@ -17,7 +17,7 @@ export function holdAccounts(bank: PretendBank): () => void {
 }
 
 /**
- * One bank for the tests of a file. Await it at the top. Its handlers are restored after each test.
+ * One bank for all tests in a file. Await it at the top. Its handlers are restored after each test.
  */
 export async function bankForFile(options: PretendBankOptions = {}): Promise<PretendBank> {
   const bank = await startPretendBank(options);

@@ -5,7 +5,7 @@ import { temporaryDirectory } from './closing.js';
 import { closedPort } from './servers.js';
 import { has, startTool } from './tools.js';
 
-/** TLS versions that a front may be limited to. */
+/** TLS versions that a front can be limited to. */
 type Limit = 'TLS 1.1' | 'TLS 1.2' | 'TLS 1.3';
 
 /** The options of a front: where it listens, its files and the port of the plain HTTP server behind it. */
@@ -41,8 +41,8 @@ backend behind
 };
 
 /**
- * Real servers that terminate TLS in front of a bank, and require a client certificate. nginx, gnutls-serv and openssl answer
- * themselves, the others ask the server behind them.
+ * Real servers that terminate TLS in front of a bank, and require a client certificate. nginx, gnutls-serv and openssl
+ * respond themselves; the others forward to the server behind them.
  */
 export const FRONTS = {
   nginx: {

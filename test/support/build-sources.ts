@@ -7,8 +7,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CACHE = join(ROOT, 'node_modules', '.cache', 'accounts-gateway-test');
 
 /**
- * Jest's globalSetup, and the soak's: builds dist/ if a source is newer, since worker threads and programs run from there
- * (BUILT_SOURCES), and fills the stock (TEST_STOCK, see stock.ts).
+ * The globalSetup of Jest and of the soak test: builds dist/ if a source is newer, because worker threads and programs
+ * run from there (BUILT_SOURCES), and fills the stock (TEST_STOCK, see stock.ts).
  */
 export default function prepare(): void {
   process.env['BUILT_SOURCES'] = join(ROOT, 'dist');

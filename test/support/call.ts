@@ -10,12 +10,12 @@ export interface Answer {
   readonly json: any; // eslint-disable-line typescript/no-explicit-any -- tests read any property
 }
 
-/** One GET on a new connection. */
+/** Sends one GET on a new connection. */
 export function get(url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
   return call(url, { headers, method });
 }
 
-/** One HTTP or HTTPS request, on a new connection unless an agent is given. */
+/** Sends one HTTP or HTTPS request, on a new connection unless an agent is given. */
 export function call(url: string, { body, ...options }: RequestOptions & { body?: string } = {}): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const send = url.startsWith('https:') ? requestSecurely : request;

@@ -7,7 +7,7 @@ import { read } from './documents.js';
 import type { Sample, Scrape } from './scrape.js';
 import { pathOf } from './tools.js';
 
-/** A scrape of an instance, and for how many minutes it holds. Counters continue to rise at their rate. */
+/** A scrape of an instance, and the number of minutes for which it applies. Counters continue to rise at their rate. */
 export interface Span {
   readonly scrape: Scrape;
   readonly minutes: number;
@@ -25,7 +25,7 @@ export interface Firing {
 /** The name of the alert without the common prefix. */
 export const nameOf = ({ labels }: Firing): string => labels['alertname']?.replace('AccountsGateway', '') ?? '';
 
-/** Runs the alert rules over these spans, one list for each cause. Returns the alerts of each. Needs promtool. */
+/** Runs the alert rules over these spans, one list per cause. Returns the alerts of each cause. Needs promtool. */
 export function alertsOf(causes: readonly (readonly Span[])[]): Firing[][] {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, 'alerts.yml'), read(RULES));
@@ -75,7 +75,7 @@ export function inhibit(firing: readonly Firing[]): Firing[] {
 
 const minutesOf = (spans: readonly Span[]): number => spans.reduce((sum, { minutes }) => sum + minutes, 0);
 
-/** The value of each expression is the cause times 1000 plus the minute. */
+/** The value of each expression is 1000 times the cause plus the minute. */
 function toFiring(output: string, index: number): Firing[] {
   const firing = new Map<string, Firing>();
   for (const [, set = '', value] of output.matchAll(/(\{alertname=[^}]*\}) ([\d.E+]+)/g)) {
@@ -89,7 +89,7 @@ function toFiring(output: string, index: number): Firing[] {
   return [...firing.values()];
 }
 
-/** The series that the rules read, in promtool's notation. */
+/** The series read by the rules, in promtool's notation. */
 function toSeries(spans: readonly Span[]): { series: string; values: string }[] {
   const rules = read(RULES);
   const scrapes = spans.map(({ scrape }) => {
@@ -108,7 +108,7 @@ function toKey({ name, labels }: Sample): string {
   return `${name}{${pairs.join(',')}}`;
 }
 
-/** promtool's time starts at 0. A counter that rose keeps rising by the same amount each minute. */
+/** promtool's time starts at 0. A counter that has risen keeps rising by the same amount each minute. */
 function toValues(name: string, values: readonly (number | undefined)[], spans: readonly Span[]): string {
   const shift = name.endsWith('_timestamp_seconds') ? Date.now() / 1000 : 0;
   const isCounter = /_(?:total|bucket|count|sum)$/.test(name);

@@ -5,7 +5,7 @@ import type { Answer } from './call.js';
 import type { LogLine } from './log-lines.js';
 import { hasPromtool } from './tools.js';
 
-/** Everything that is reported for one cause. */
+/** Everything that the gateway reports for one cause. */
 export interface Said {
   readonly cause: string;
   /** Responses to the app, in order. */
@@ -19,7 +19,7 @@ export interface Said {
   readonly spans: readonly Span[];
 }
 
-/** The one code, owner and remaining alert of a cause; null without one. */
+/** The single code, owner and remaining alert of a cause; null without one. */
 export interface Expected {
   readonly code: string | null;
   readonly owner: string | null;
@@ -74,7 +74,9 @@ const toDoctor = (said: Said) =>
     .map((step) => `${step.name} ${step.status}: ${pair(step)}`)
     .join('; ');
 
-/** Records the reports. After the causes of a file, verifies the alerts, and prints the table for `npm run causes`. */
+/**
+ * Records the reports. After the last cause in a file, verifies the alerts, and prints the table for `npm run causes`.
+ */
 export function keepCauses() {
   const kept: { readonly said: Said; readonly alert: string | null }[] = [];
   const rows: string[][] = [];

@@ -11,9 +11,9 @@ import { WAIT_MS } from './until.js';
 
 const PAGE = '<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>spec</title>';
 
-/** A real browser, for which every name below `.test` is this machine. The suite closes it. */
+/** A real browser that resolves every name under `.test` to this machine. The suite closes it. */
 export function startBrowser(): Promise<Browser> {
-  // CI runs as root, where Chromium needs --no-sandbox; no window
+  // CI runs as root, where Chromium needs --no-sandbox; headless
   const args = ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP *.test 127.0.0.1'];
   return chromium.launch({ executablePath: pathOf('chromium'), args });
 }
@@ -22,7 +22,7 @@ export function startBrowser(): Promise<Browser> {
 export const startFirefox = () =>
   puppeteer.launch({ browser: 'firefox', executablePath: pathOf('firefox-esr'), headless: true });
 
-/** A separate window, where a wait in vain ends as late as one of `until`. */
+/** A separate window whose waits time out as late as those of `until`. */
 export async function openWindow(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const context = await browser.newContext(options);
   context.setDefaultTimeout(WAIT_MS);
@@ -38,9 +38,9 @@ export function startClientPages(others: RequestListener = (_request, response) 
     if (path === '/') return void response.writeHead(200, HTML).end(PAGE);
     if (path === '/client/example/') return void response.writeHead(200, HTML).end(read('client/example/index.html'));
     if (path === '/client/example/app.js') return void response.writeHead(200, SCRIPT).end(read(path));
-    // a bundle, which only the build makes
+    // a bundle, which only the build creates
     if (path === '/client/dist/testing.js') return void response.writeHead(200, SCRIPT).end(read(path));
-    // as built
+    // as built by the build
     const source = path.replace(/^\/client\/dist\//, '/client/src/').replace(/\.js$/, '.ts');
     if (!/^\/client\/src\/[\w/.-]+\.ts$/.test(source) || !existsSync(join(ROOT, source)))
       return others(request, response);
@@ -52,7 +52,7 @@ const HTML = { 'content-type': 'text/html; charset=utf-8' };
 const SCRIPT = { 'content-type': 'text/javascript; charset=utf-8' };
 const JSC = { target: 'es2022', parser: { syntax: 'typescript' } } as const;
 
-/** A tab with this page, and the errors that it logs. */
+/** A tab with this page, and the errors it logs. */
 export async function openTab(context: BrowserContext, url: string): Promise<{ page: Page; errors: string[] }> {
   const page = await context.newPage();
   const errors: string[] = [];

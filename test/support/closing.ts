@@ -7,7 +7,10 @@ type Close = () => unknown;
 /** The resources of the file, then those of the running test. */
 const scopes: Close[][] = [[]];
 
-/** Registers a function to call after the running test, or after the file's last test if none runs. Last in, first closed. */
+/**
+ * Registers a function to call after the running test, or after the file's last test if none is running. Last in, first
+ * closed.
+ */
 export function onClose(close: Close): void {
   scopes.at(-1)?.push(close);
 }
@@ -38,7 +41,7 @@ export async function closeAll(): Promise<void> {
   if (errors.length > 0) throw errors[0];
 }
 
-/** Number of file descriptors of this process, 0 where the system does not report it. */
+/** Number of file descriptors of this process; 0 if the system does not report it. */
 export function countOpenFiles(): number {
   return existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0;
 }

@@ -12,7 +12,10 @@ import type { PretendBank } from './pretend-bank.js';
 import { PLANTED } from './sample-accounts.js';
 import { until } from './until.js';
 
-/** Time that a call may take beyond REQUEST_DEADLINE_MS on a busy machine. Less than any other limit that would end it. */
+/**
+ * Extra time beyond REQUEST_DEADLINE_MS that a call may take on a busy machine. Less than any other limit that would
+ * end the call.
+ */
 const GRACE_MS = 15_000;
 /** Asserts that a response is documented: the answer to a query, or a consistent problem document. */
 export function expectDocumented(answer: Answer): void {
@@ -25,8 +28,8 @@ export function expectDocumented(answer: Answer): void {
 }
 
 /**
- * The reason why a response is not as documented, or null. Every response has an id and the security headers. An error is a
- * complete, consistent problem document, and never `internal-error`.
+ * The reason why a response is not as documented, or null. Every response has an id and the security headers. An error
+ * is a complete, consistent problem document, and never `internal-error`.
  */
 export function faultOf({ status, headers, text }: Answer): string | null {
   if (!/^[A-Za-z0-9._-]{1,64}$/.test(String(headers['x-request-id'] ?? ''))) return 'no request id';
@@ -104,8 +107,9 @@ export async function expectSafe(
 }
 
 /**
- * The conditions that hold after every failure (test/README.md#the-bank): those of `expectSafe`; connections to the bank beyond the
- * pool are closed, and all of them once the gateway has stopped; so are file descriptors. Stops the gateway.
+ * Asserts the conditions that hold after every failure (test/README.md#the-bank): those of `expectSafe`; connections to
+ * the bank beyond the pool are closed, and once the gateway has stopped, all connections and file descriptors. Stops
+ * the gateway.
  */
 export async function expectCommonConditions(
   bank: PretendBank,
@@ -120,7 +124,7 @@ export async function expectCommonConditions(
   await until(() => countOpenFiles() <= gateway.filesBefore);
 }
 
-/** Open connections of callers. */
+/** Open connections from callers. */
 export function connectionsOf(gateway: Gateway): Promise<number> {
   const server = gateway.app.getHttpServer() as Server;
   return new Promise((resolve, reject) =>

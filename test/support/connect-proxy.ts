@@ -17,9 +17,9 @@ export interface Connect {
 interface ConnectProxy extends RawServer {
   /** `http://127.0.0.1:port` or `https://localhost:port`. */
   readonly url: URL;
-  /** The head of each CONNECT, oldest first. */
+  /** The head of each CONNECT request, oldest first. */
   readonly heads: string[];
-  /** Everything that clients sent after CONNECT. */
+  /** All bytes sent by clients after CONNECT. */
   readonly tunnelled: Buffer[];
   /** Subjects of the client certificates, null for none. Only for https. */
   readonly clientCertificates: (string | null)[];
@@ -28,7 +28,7 @@ interface ConnectProxy extends RawServer {
 }
 
 interface ConnectProxyOptions {
-  /** Turns it into an https proxy. */
+  /** Makes it an https proxy. */
   readonly tls?: TlsOptions;
   /** Replaces `tunnel`. */
   readonly onConnect?: (connect: Connect) => void;
@@ -51,7 +51,7 @@ export async function startConnectProxy(options: ConnectProxyOptions = {}): Prom
       if (!head.includes('\r\n\r\n')) return;
       socket.removeListener('data', onData);
       heads.push(head);
-      // read on, to notice when the client disconnects
+      // keeps reading, to notice when the client disconnects
       socket.resume();
       const tunnel = () => openTunnel(socket, head, (bytes) => tunnelled.push(bytes));
       const reset = () => void rawOf(socket).resetAndDestroy();

@@ -10,8 +10,8 @@ const server = require('node:net').createServer().listen({ port: 0, host: '127.0
 });`;
 
 /**
- * A port where packets are dropped, without privileges: its process is stopped and its queue is full, so that Linux does not
- * respond to any further SYN.
+ * A port that drops packets, without privileges: its process is stopped and its queue is full, so that Linux ignores
+ * any further SYN.
  */
 export async function startDeafServer(): Promise<number> {
   const child = spawn(process.execPath, ['-e', PROGRAM], { stdio: ['ignore', 'pipe', 'ignore'] });

@@ -2,7 +2,7 @@ import { createHmac, pbkdf2Sync } from 'node:crypto';
 import forge from 'node-forge';
 import { type Asn1, childrenOf, parseAsn1 } from '../../src/config/asn1.js';
 
-/** One element in DER. */
+/** One DER element. */
 export function der(tag: number, ...content: Buffer[]): Buffer {
   const value = Buffer.concat(content);
   const size = value.length;
@@ -39,7 +39,7 @@ export function pbmac1Pfx(bags: Buffer[], passcode: string, { rounds = 2048, key
   return sequence(der(0x02, Buffer.from([3])), data(contents), macData);
 }
 
-/** The same structure as BER: all lengths open, octet strings in pieces, as Windows and NSS write it. */
+/** The same structure in BER: indefinite lengths everywhere, octet strings in pieces, as Windows and NSS write it. */
 export function toBer(bytes: Buffer): Buffer {
   return berOf(parseAsn1(bytes));
 }

@@ -38,7 +38,7 @@ export const itemsOf = (document: string): { readonly names: readonly string[]; 
     rest,
   }));
 
-/** The part of a document under a heading, up to the next of any level. @throws Error without such a heading */
+/** The part of a document under a heading, up to the next heading of any level. @throws Error without such a heading */
 export function under(document: string, heading: string): string {
   const [, found] = document.split(new RegExp(`^#+ ${heading}$`, 'm'));
   if (found === undefined) throw new Error(`no heading ${heading}`);
@@ -59,11 +59,12 @@ function anchorsOf(document: string): Set<string> {
 const LINK = /\]\((?!https?:|mailto:)([^)\s]+)\)/g;
 const NAMED = /(?<![\w./-])((?:src|test|config|docs|client|\.github|\.ci)\/(?:[\w./-]*[\w/-])?(?:#[\p{L}\p{N}_-]+)?)/gu;
 
-/** A source file by the end of its path, such as `cache/refresher.ts`. */
+/** A source file, found by the end of its path, such as `cache/refresher.ts`. */
 const NAMED_BY_END = /`(?!(?:src|test|config|client)\/)([\w-]+\/[\w./-]+\.tsx?)`/g;
 
 /**
- * The links, files and folders in a text that do not exist, including headings. A test may be named without its ending.
+ * The links, files and folders in a text that do not exist, including headings. A test may be named without its
+ * extension.
  */
 export function brokenReferences(path: string, text: string): string[] {
   const here = posix.dirname(path);

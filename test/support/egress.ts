@@ -24,7 +24,7 @@ export function identityFor({ files }: PretendBank): ClientIdentity {
   return { key: keyPem, cert: certificatePems.join('\n'), ca: readFileSync(files.ca, 'utf8') };
 }
 
-/** An egress with deadlines that no good call reaches. Log lines of all levels go to `lines`. */
+/** An egress with deadlines that no successful call reaches. Log lines of all levels go to `lines`. */
 export function createEgress(
   tls: ClientIdentity,
   change: Partial<Settings> = {},
@@ -83,7 +83,7 @@ export function openSockets(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap' || name === 'TLSWrap').length;
 }
 
-/** Waits until at most so many connections remain. */
+/** Waits until at most this many connections remain. */
 export async function expectSocketsLeft(allowed: number): Promise<void> {
   await until(() => openSockets() <= allowed);
 }

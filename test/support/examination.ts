@@ -15,7 +15,7 @@ export interface Examination {
   step(name: StepName): StepReport;
 }
 
-/** The steps without REDIS_URL. */
+/** The steps if there is no REDIS_URL. */
 const PATH_STEPS = STEPS.filter((name) => name !== 'sharing');
 
 /** Deadlines that no successful step reaches. */
@@ -82,7 +82,7 @@ export function expectWellFormed(report: DoctorReport): void {
     expect(Number.isInteger(step.ms)).toBe(true);
     const failing = step.status === 'failed' || step.status === 'warning';
     expect([step.problem, step.remedy, step.owner].map((value) => value !== null)).toEqual([failing, failing, failing]);
-    // a warning has a code where /health has one too
+    // a warning has a code if /health has one too
     if (step.status !== 'warning') expect(step.code !== null).toBe(failing);
     expect(JSON.stringify(step)).not.toMatch(/undefined|\[object|NaN/);
   }

@@ -1,4 +1,4 @@
-// Jest's reporter that fails a run whose `-t` matches no test: Jest itself counts them as skipped and succeeds.
+// Jest reporter that fails a run whose `-t` matches no test: Jest itself counts all tests as skipped and succeeds.
 import { existsSync } from 'node:fs';
 
 export default class FailWithoutTests {

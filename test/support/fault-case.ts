@@ -29,13 +29,15 @@ interface Scene {
   readonly clock: MovedClock;
 }
 
-/** A short timeout for a silent bank, in which a busy machine still gets a token. Other faults keep a long one. */
+/**
+ * A short timeout for a silent bank, but long enough to get a token on a busy machine. Other faults keep a long one.
+ */
 const SILENT = { BANK_REQUEST_TIMEOUT_MS: '2000', REQUEST_DEADLINE_MS: '8000' };
 
 /** Longer than any back-off (docs/bank.md#token-rules), the maximum age of a snapshot and the life of a token. */
 export const LONGEST_WAIT_MS = 361_000;
 
-/** Runs faults of this bank, with two gateways for all of them. Await it at the top of a file. */
+/** Runs faults of this bank, all with the same two gateways. Await it at the top of a file. */
 export async function faultsOf(bank: PretendBank) {
   const [usual, silent] = [await startScene(bank), await startScene(bank, SILENT)];
   return {
@@ -50,7 +52,7 @@ export async function faultsOf(bank: PretendBank) {
 
 async function startScene(bank: PretendBank, env: Record<string, string> = {}): Promise<Scene> {
   const clock = new MovedClock();
-  // longer than any delay of a busy machine
+  // longer than any delay on a busy machine
   clock.stop();
   return { bank, clock, gateway: await startGateway(bank, env, clock) };
 }

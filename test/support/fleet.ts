@@ -4,13 +4,13 @@ import { listAccounts, type PretendBank } from './pretend-bank.js';
 import type { Redis } from './redis.js';
 import { sampleAccounts } from './sample-accounts.js';
 
-/** Token requests and refreshes (calls for page 1) at the bank. */
+/** Number of token requests and refreshes (calls for page 1) at the bank. */
 export const asked = ({ requests }: PretendBank) => ({
   tokens: requests.filter(({ path }) => path.includes('authorize')).length,
   refreshes: requests.filter(({ path }) => path.startsWith('/api/v1/accounts?PageNumber=1')).length,
 });
 
-/** A limit so long that Redis does not look slow on a busy machine. */
+/** A time limit so long that Redis does not look slow on a busy machine. */
 const PATIENT_MS = 30_000;
 
 /** Gateways with one bank and one Redis, each with its own connections and memory. */

@@ -32,12 +32,12 @@ export interface Gateway {
 }
 
 /**
- * Longer than a connection or a refresh takes on a busy machine, so that only the bank of the test makes a response stale. A test
- * of a slow bank sets a soft timeout, with a bank that never responds.
+ * Longer than a connection or a refresh takes on a busy machine, so that only the test's bank makes a response stale. A
+ * test of a slow bank sets a soft timeout and uses a bank that never responds.
  */
 const PATIENT = { BANK_CONNECT_TIMEOUT_MS: '20000', SNAPSHOT_SOFT_TIMEOUT_MS: '10000' };
 
-/** The real app on a free port, created as in main, with its log lines recorded. */
+/** Starts the real app on a free port, created as in main, and records its log lines. */
 export async function startGateway(
   bank: BankAddress,
   env: Record<string, string> = {},

@@ -6,7 +6,7 @@ import type { Health } from '../../src/pages/console/web/shared/health.js';
 /** The time of the samples, ms. */
 export const NOW = Date.parse('2026-11-21T10:13:02Z');
 
-/** A time of the day of the samples. */
+/** A time on the day of the samples. */
 export const at = (time: string): string => `2026-11-21T${time}.000Z`;
 
 /** A healthy gateway at 10:13:02, with these changes. */
@@ -100,7 +100,7 @@ export const failingToken = (code: (typeof ALL_CODES)[number], answer: number | 
   },
 });
 
-/** The snapshot as a copy of 10:09:01 that expires then. */
+/** The snapshot as a copy from 10:09:01 that expires at this time. */
 export const copyUntil = (time: string, code: (typeof ALL_CODES)[number] = 'bank-error') => ({
   snapshot: problem(code, 'degraded', { stale: true, asOf: at('10:09:01'), expiresAt: at(time) }),
 });
@@ -123,5 +123,5 @@ export const recentWith = (clients: readonly Partial<RecentClient>[], points: re
   })),
 });
 
-/** The part of /problems that the page reads. */
+/** The part of /problems that the page uses. */
 export const PROBLEMS = ALL_CODES.map(toProblemEntry);

@@ -4,8 +4,8 @@ import { json, type Handler } from './pretend-bank.js';
 import { until } from './until.js';
 
 /**
- * TLS options of a bank that accepts every handshake, and asks for the certificate once it has read the path. Without tickets,
- * because a renegotiation that resumes a session asks for none.
+ * TLS options of a bank that accepts every handshake, and requests the certificate after it has read the path. Without
+ * tickets, because a renegotiation that resumes a session requests no certificate.
  */
 export const ASKS_LATE = { requestCert: false, secureOptions: constants.SSL_OP_NO_TICKET } as const;
 

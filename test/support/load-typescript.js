@@ -1,11 +1,11 @@
-// Preloaded (--import) for scripts in TypeScript: Node loads them and the sources, compiled by .swcrc as the build is.
+// Preloaded (--import) for TypeScript scripts: compiles them and the sources with .swcrc, like the build.
 import { existsSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 
 const ROOT = new URL('../../', import.meta.url);
-// worker threads get the same --import, and run what is compiled
+// worker threads get the same --import, but run compiled files
 if (isMainThread) await loadTypeScript();
 
 async function loadTypeScript() {

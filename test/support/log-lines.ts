@@ -3,7 +3,7 @@ import { Log } from '../../src/telemetry/log.js';
 
 export type LogLine = Readonly<Record<string, unknown>>;
 
-/** The real logger, with its lines recorded. */
+/** The real logger, which also records its lines. */
 export function keepLines(): {
   readonly log: Log;
   readonly logger: Logger;

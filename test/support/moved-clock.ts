@@ -1,6 +1,6 @@
 import { Clock, type Instant } from '../../src/time/clock.js';
 
-/** The system's clocks, or stopped ones, which a test moves forward. */
+/** The system's clocks, running or stopped, which a test moves forward. */
 export class MovedClock extends Clock {
   readonly #offsetMs = { wall: 0, monotonic: 0 };
   #stoppedAt: Instant | null = null;
@@ -10,7 +10,7 @@ export class MovedClock extends Clock {
     return { wall: wall + this.#offsetMs.wall, monotonic: monotonic + this.#offsetMs.monotonic };
   }
 
-  /** Stops the clock: from now on only the test moves it, however busy the machine is. */
+  /** Stops the clock. From now on, only the test moves it, however busy the machine is. */
   stop(at: Instant = { wall: Date.now(), monotonic: performance.now() }): void {
     this.#stoppedAt ??= at;
   }
@@ -21,12 +21,12 @@ export class MovedClock extends Clock {
     this.moveMonotonic(ms);
   }
 
-  /** Moves the wall clock only, as when it is set, or when the machine slept. */
+  /** Moves only the wall clock, as when it is set, or when the machine has slept. */
   moveWall(ms: number): void {
     this.#offsetMs.wall += ms;
   }
 
-  /** Moves the monotonic clock only, as when the wall clock is set back meanwhile. */
+  /** Moves only the monotonic clock, as when the wall clock is set back meanwhile. */
   moveMonotonic(ms: number): void {
     this.#offsetMs.monotonic += ms;
   }

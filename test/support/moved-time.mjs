@@ -1,7 +1,7 @@
-// Preloaded into a program: its clocks stand still, moved by the milliseconds in the file MOVED_TIME.
+// Preloaded into a program: stops its clocks, and moves them by the milliseconds in the file MOVED_TIME.
 import { readFileSync } from 'node:fs';
 
-// whole milliseconds: a sum of fractions may be a little less than a second
+// whole milliseconds: a sum of fractions may be slightly less than a second
 const [wall, monotonic] = [Date.now(), Math.floor(performance.now())];
 const moved = () => Number(readFileSync(process.env.MOVED_TIME ?? '', 'utf8'));
 Date.now = () => wall + moved();

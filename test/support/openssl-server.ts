@@ -5,7 +5,7 @@ import { temporaryDirectory } from './closing.js';
 import { closedPort } from './servers.js';
 import { startTool, type RunningTool } from './tools.js';
 
-/** Arguments that make the server require a client certificate of this PEM file's CAs, and send real alerts. */
+/** Arguments that make the server require a client certificate from this PEM file's CAs, and send real alerts. */
 export const insistingOn = (caFile: string) => ['-CAfile', caFile, '-Verify', '3', '-verify_return_error'];
 
 /** The real `openssl s_server` on a free port of 127.0.0.1; with `-www` it returns its own page for every request. */

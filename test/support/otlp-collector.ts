@@ -7,12 +7,12 @@ export interface Collector {
   /** All received spans, oldest first. */
   readonly spans: CollectedSpan[];
   readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: Buffer }[];
-  /** The status that it returns. */
+  /** The status of its responses. */
   status: number;
   close(): void;
 }
 
-/** A collector that reads OTLP over HTTP in protobuf (opentelemetry-proto, trace/v1). */
+/** A collector that receives OTLP over HTTP in protobuf (opentelemetry-proto, trace/v1). */
 export async function startCollector(): Promise<Collector> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];

@@ -15,7 +15,7 @@ import { takeIdentity, takeKeyPair } from './stock.js';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => void;
 
-/** The sandbox bank with handlers of a test: real mutual TLS, and an identity that no other bank has. */
+/** The sandbox bank with a test's handlers: real mutual TLS, and its own identity. */
 export interface PretendBank extends BankAddress {
   readonly directory: string;
   readonly username: string;
@@ -36,9 +36,9 @@ export interface PretendBank extends BankAddress {
     name: string,
     validity?: Validity,
   ): Promise<{ readonly pfx: Buffer; readonly passcode: string; readonly thumbprint: string }>;
-  /** Tokens that `issueToken` has issued. */
+  /** Tokens issued by `issueToken`. */
   readonly tokens: string[];
-  /** The maximum of concurrent requests, for each endpoint. */
+  /** Maximum number of concurrent requests, by endpoint. */
   readonly most: { token: number; accounts: number };
   close(): Promise<void>;
 }

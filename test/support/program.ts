@@ -11,7 +11,7 @@ export interface Program {
   readonly stderr: () => string;
   /** The log lines with this event. */
   events(event: string): LogLine[];
-  /** The address where it serves. Rejects if the program ends first. */
+  /** The address where it serves. Rejects if the program exits first. */
   started(): Promise<string>;
   /** The exit code, once the program has ended and its output is read. Null if a signal ended it. */
   readonly exit: Promise<number | null>;

@@ -5,14 +5,14 @@ interface Heard {
   readonly answers: readonly Answer[];
   /** The bytes after the last complete response. */
   readonly rest: Buffer;
-  /** Its end: closed or reset by the gateway, or still open when we stopped listening. */
+  /** How it ended: closed or reset by the gateway, or still open when we stopped listening. */
   readonly end: 'closed' | 'reset' | 'open';
 }
 
 interface SendOptions {
   /** Time to listen if the gateway does not close, ms. */
   readonly waitMs?: number;
-  /** Stop listening after so many responses. */
+  /** Number of responses after which to stop listening. */
   readonly enough?: number;
   /** The responses are to HEAD: headers only. */
   readonly head?: boolean;

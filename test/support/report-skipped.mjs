@@ -1,4 +1,4 @@
-// Jest's reporter of what a machine lacks: one line at the end of the run, with the packages to install.
+// Jest reporter of missing programs: one line at the end of the run, with the packages to install.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 
 export default class SkippedReporter {

@@ -1,6 +1,6 @@
 import { listAccounts, type Handler } from './pretend-bank.js';
 
-/** Recognizable values in the bank's responses. Anywhere but in a response to a caller, they prove a leak. */
+/** Recognizable values in the bank's responses. Anywhere other than in a response to a caller, they prove a leak. */
 export const PLANTED = {
   iban: 'DE89370400440532013000',
   beginOfDay: '7654321.98',
@@ -9,7 +9,7 @@ export const PLANTED = {
   text: 'planted-body-text',
 } as const;
 
-/** A plain account as the bank sends it, with the recognizable IBAN and amounts. */
+/** A plain account in the bank's format, with the recognizable IBAN and amounts. */
 export function sampleAccount(number: number, change: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     accountId: sampleId(number),
@@ -55,5 +55,5 @@ export const sampleId = (number: number): string => `00000000-0000-4000-8000-${S
 export const sampleAccounts = (count: number): Record<string, unknown>[] =>
   Array.from({ length: count }, (_, index) => sampleAccount(index + 1));
 
-/** The list of so many plain accounts, in pages. */
+/** A list of this many plain accounts, in pages. */
 export const listSample = (count = 3): Handler => listAccounts(sampleAccounts(count));

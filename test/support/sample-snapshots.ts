@@ -24,7 +24,7 @@ export const balance = (change: Partial<Balance> = {}): Balance => ({
 
 const PLAIN = { accountId: 'a-1', friendlyName: 'Operating 1', status: 'Active', currency: 'EUR' };
 
-/** An account that has but a name, a status and a currency. */
+/** An account with only a name, a status and a currency. */
 export const account = (change: Partial<Account> = {}): Account => ({
   ...toAccount(readBankAccount(PLAIN, '')),
   ...change,
@@ -37,7 +37,7 @@ export function accountListOf(accounts: readonly Account[]): AccountList {
   return list;
 }
 
-/** The result of work in steps, without a pause. */
+/** Runs work in steps to its end, without a pause, and returns its result. */
 export function resultOf<T>(steps: Sliced<T>): T {
   for (;;) {
     const step = steps.next();
@@ -121,7 +121,7 @@ export const amounts: fc.Arbitrary<string> = fc
   .map((parts) => parts.join(''));
 
 const places = (text: string) => text.split('.')[1]?.length ?? 0;
-/** The sum of decimals, computed plainly with BigInt. */
+/** The sum of decimals, computed directly with BigInt. */
 export function plainSum(texts: readonly string[]): string {
   const most = Math.max(0, ...texts.map(places));
   const total = texts.reduce((sum, text) => sum + BigInt(text.replace('.', '') + '0'.repeat(most - places(text))), 0n);

@@ -12,7 +12,7 @@ import { copySandboxIdentity, takeIdentity, takeKeyPair } from './stock.js';
 /** A client certificate as TLS options; an empty object presents none. */
 type ClientTls = { pfx: Buffer; passphrase: string } | Record<string, never>;
 
-/** A new directory with the identity that all sandboxes share; to create one takes long. */
+/** A new directory with the identity that all sandboxes share, because creating one is slow. */
 export function directoryWithIdentity(): string {
   const directory = temporaryDirectory();
   copySandboxIdentity(directory);
@@ -43,7 +43,7 @@ export function toSandboxSettings(change: Partial<SandboxSettings> = {}): Sandbo
   };
 }
 
-/** All sandboxes have the same identity, unless a test passes another `directory`. */
+/** All sandboxes have the same identity, unless a test passes its own `directory`. */
 export async function start(change: Partial<SandboxSettings> = {}, fresh = false): Promise<Sandbox> {
   const sandbox = await startSandbox(toSandboxSettings(change), { fresh });
   onClose(() => sandbox.close());
@@ -72,7 +72,7 @@ export function basic({ files }: Sandbox): string {
 
 type Change = Omit<RequestOptions, 'headers'> & { headers?: Record<string, string | undefined>; body?: string };
 
-/** A valid token request with `change` applied. An undefined header is left out. */
+/** A valid token request with `change` applied. An undefined header is omitted. */
 export function askToken(sandbox: Sandbox, change: Change = {}): Promise<Answer> {
   const headers = present({
     'content-type': 'application/json',

@@ -1,6 +1,6 @@
 import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
 
-/** The part of JSON Schema that tests read. */
+/** The part of JSON Schema that the tests use. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -12,7 +12,9 @@ export interface Schema {
   readonly pattern?: string;
 }
 
-/** The places where a value violates its schema, such as "/page/total must be integer". Unknown fields are violations too. */
+/**
+ * The violations of its schema in a value, such as "/page/total must be integer". Unknown fields are violations too.
+ */
 export function schemaFaults(value: unknown, schema: Schema, schemas: Readonly<Record<string, Schema>>): string[] {
   const closed = JSON.parse(JSON.stringify({ ...schema, components: { schemas } }), (_key, part: unknown) =>
     typeof part === 'object' && part !== null && 'type' in part && 'properties' in part

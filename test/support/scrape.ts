@@ -36,11 +36,11 @@ export function parseMetrics(text: string): Scrape {
   };
 }
 
-/** The answer to a scrape is kept for this long, ms. */
+/** Time for which a scrape's response is cached, ms. */
 const KEPT_MS = 1000;
 const scrapedAt = new WeakMap<object, number>();
 
-/** Scrapes this gateway like Prometheus, after the answer to the last scrape is no longer kept. */
+/** Scrapes this gateway like Prometheus, once the last scrape's response is no longer cached. */
 export async function scrape(gateway: Pick<Gateway, 'get'>): Promise<Scrape> {
   await delay(Math.max(0, (scrapedAt.get(gateway) ?? -Infinity) + KEPT_MS - performance.now()));
   const { status, text } = await gateway.get('/metrics');

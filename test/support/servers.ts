@@ -21,7 +21,7 @@ export async function startRawServer(
   return listen(createServer(), onSocket, host);
 }
 
-/** The same over TLS; `onSocket` gets the secured connection. */
+/** The same over TLS; `onSocket` gets the TLS connection. */
 export async function startTlsServer(options: TlsOptions, onSocket: (socket: TLSSocket) => void): Promise<RawServer> {
   const server = createTlsServer(options, onSocket);
   server.on('tlsClientError', () => undefined);
@@ -58,8 +58,8 @@ async function listen(server: Server, onSocket: (socket: Socket) => void, host: 
 }
 
 /**
- * A port of 127.0.0.1 on which nobody listens. It is below the range from which the system assigns ports, so that no other test
- * gets it by chance.
+ * A port of 127.0.0.1 where nothing listens. It is below the range of ports that the system assigns, so that no other
+ * test gets it by chance.
  */
 export async function closedPort(): Promise<number> {
   const port = randomInt(10_000, 32_000);

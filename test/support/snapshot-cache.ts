@@ -25,17 +25,17 @@ const SETTINGS = {
 
 interface Parts {
   readonly read: (request: RefreshRequest) => Promise<ReadSnapshot>;
-  /** Copies of other instances. Without it there are none. */
+  /** Copies from other instances; by default there are none. */
   readonly take?: SnapshotSource['take'];
   readonly clock: Clock;
   readonly log: Pick<Log, 'logger'>;
-  /** The token provider of the identity in use. */
+  /** The token provider of the current identity. */
   readonly tokens?: { failureNow(): GatewayError | null };
   readonly activity?: Activity;
   readonly settings?: Partial<Pick<Settings, keyof typeof SETTINGS>>;
 }
 
-/** Replaces the bank and everything below the cache. */
+/** Replaces the bank and everything else below the cache. */
 class ScriptedSource extends SnapshotSource {
   constructor(private readonly parts: Pick<Parts, 'read' | 'take'>) {
     super();

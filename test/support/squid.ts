@@ -12,7 +12,7 @@ export interface Squid {
   log(): string;
 }
 
-/** The real squid as the egress proxy: it requires Basic authentication, and allows CONNECT to `ports` only. */
+/** The real squid as the egress proxy. It requires Basic authentication, and allows CONNECT only to `ports`. */
 export function startSquid(user: string, password: string, ports: readonly number[]): Promise<Squid> {
   const directory = temporaryDirectory();
   const file = (name: string) => join(directory, name);

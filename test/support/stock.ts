@@ -11,13 +11,13 @@ interface Stock {
 let stock: Stock | undefined;
 const taken = { keys: 0, banks: 0 };
 
-/** The next key pair of the stock that the global setup created. 16 in a row differ, then they repeat. */
+/** The next key pair from the stock created by the global setup. The first 16 differ, then they repeat. */
 export function takeKeyPair(): KeyPair {
   const { keys } = openStock();
   return toKeyPair(keys[taken.keys++ % keys.length] as string);
 }
 
-/** The next identity of a bank. 12 in a row differ, then they repeat. */
+/** The next identity of a bank. The first 12 differ, then they repeat. */
 export function takeIdentity(): IdentityContent {
   const { banks } = openStock();
   const bank = banks[taken.banks++ % banks.length] as Stock['banks'][number];

@@ -4,7 +4,9 @@ import { temporaryDirectory } from './closing.js';
 import { closedPort } from './servers.js';
 import { startTool } from './tools.js';
 
-/** The real tinyproxy on a free port of 127.0.0.1. It requires Basic authentication, and allows CONNECT to `ports` only. */
+/**
+ * The real tinyproxy on a free port of 127.0.0.1. It requires Basic authentication, and allows CONNECT only to `ports`.
+ */
 export async function startTinyproxy(user: string, password: string, ports: readonly number[]): Promise<URL> {
   const port = await closedPort();
   const file = join(temporaryDirectory(), 'tinyproxy.conf');

@@ -6,7 +6,7 @@ import { onClose } from './closing.js';
 import { accepts } from './servers.js';
 import { until } from './until.js';
 
-/** The programs that some tests need, each with its package in Debian. */
+/** Programs that some tests need, each with its Debian package. */
 const PACKAGES = {
   openssl: 'openssl',
   squid: 'squid',
@@ -30,15 +30,15 @@ const PACKAGES = {
 } as const;
 type Program = keyof typeof PACKAGES;
 
-/** Folders of servers, which are not in the PATH of every user. */
+/** Folders with servers, which are not in every user's PATH. */
 const DIRECTORIES = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/lib/squid'];
 
-/** The programs that this test file has asked for. */
+/** The programs that this test file has checked for. */
 const asked = new Set<Program>();
 
 /**
- * True if a real program is installed. A test that starts one asks first, and is skipped without it: otherwise `pathOf` throws.
- * CI installs all of them (`.ci/run`), so a missing one is an error there.
+ * True if a real program is installed. A test must check this before it starts one, and is skipped without it;
+ * otherwise `pathOf` throws. CI installs all of them (`.ci/run`), so a missing one is an error there.
  */
 export const hasOpenssl = () => has('openssl');
 export const hasSquid = () => has('squid', 'basic_ncsa_auth', 'openssl');
@@ -54,7 +54,7 @@ export const hasPromtool = () => has('promtool');
 export const hasSystemdAnalyze = () => has('systemd-analyze');
 export const hasRedis = () => has('redis-server', 'redis-cli');
 
-/** True if the machine has the IPv6 loopback address. It cannot be installed, so CI skips such tests too. */
+/** True if the machine has the IPv6 loopback address. It cannot be installed, so even CI skips such tests. */
 export function hasIpv6(): boolean {
   const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   if (addresses.some(({ address }) => address === '::1')) return true;
@@ -62,7 +62,10 @@ export function hasIpv6(): boolean {
   return false;
 }
 
-/** True if this user can mount a small disk: only root can, and not in every container. Otherwise CI skips such tests too. */
+/**
+ * True if this user can mount a small disk: only root can, and not in every container. Otherwise even CI skips such
+ * tests.
+ */
 export function canMountDisk(): boolean {
   if (!has('mount', 'umount')) return false;
   const directory = mkdtempSync(join(tmpdir(), 'accounts-gateway-disk-'));
@@ -73,7 +76,7 @@ export function canMountDisk(): boolean {
   return isMounted;
 }
 
-/** The path of a program. @throws if the test file has not asked for it, or if it is not installed */
+/** The path of a program. @throws if the test file has not checked for it, or if it is not installed */
 export function pathOf(program: Program): string {
   if (!asked.has(program)) {
     throw new Error(
@@ -85,7 +88,7 @@ export function pathOf(program: Program): string {
   return path;
 }
 
-/** For programs that are data of a test. */
+/** For programs chosen by a test's data. */
 export function has(...programs: Program[]): boolean {
   for (const program of programs) asked.add(program);
   const missing = programs.filter((program) => find(program) === undefined);
@@ -102,7 +105,7 @@ export function has(...programs: Program[]): boolean {
 /** `BARE=1 npm test` behaves like a machine without any of them. */
 function find(program: Program): string | undefined {
   if (process.env['BARE']) return undefined;
-  // the first is the same browser without a window, and uses a third of the CPU time
+  // the first is the same browser, headless, and uses a third of the CPU time
   const names = program === 'chromium' ? ['chromium-headless-shell', 'chromium'] : [program];
   return names
     .flatMap((name) => DIRECTORIES.map((directory) => join(directory, name)))
@@ -116,7 +119,7 @@ function reportMissing(name: string): void {
 }
 
 export interface RunningTool {
-  /** The standard input takes commands. */
+  /** The standard input, which accepts commands. */
   readonly stdin: ChildProcessWithoutNullStreams['stdin'];
   /** Its output so far. */
   output(): string;

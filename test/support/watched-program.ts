@@ -26,7 +26,7 @@ Socket.prototype.connect = function (...args) {
 export interface WatchedProgram {
   readonly program: Program;
   readonly url: string;
-  /** The distinct first groups of `pattern` in the paths of the files loaded so far. */
+  /** The distinct first groups of `pattern` in the paths of files loaded so far. */
   loaded(pattern: RegExp): string[];
   /** The distinct ports that the program has connected to so far. */
   connectedTo(): string[];
