@@ -9,7 +9,7 @@ const headersOf = (change: Partial<ServedSnapshot>, ageMs = 2500) =>
   toCacheHeaders({ ...SERVED, ...change }, ageMs, 10_000);
 
 describe('the headers of a cached response', () => {
-  it('have the age, and the freshness left', () => {
+  it('contain the age and the remaining freshness', () => {
     expect(headersOf({})).toMatchObject({ age: '2', 'cache-control': 'private, max-age=7', 'snapshot-stale': 'false' });
     expect(headersOf({ stale: true }, 20_000)).toMatchObject({
       age: '20',

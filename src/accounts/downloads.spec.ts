@@ -56,7 +56,7 @@ describe('downloads', () => {
     expect(await fill(downloads)).toHaveLength(MOST);
   });
 
-  it('release their memory when they are rejected, though none has ended', async () => {
+  it('release their memory when they are rejected, even if none has ended', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const downloads = new Downloads();
@@ -75,7 +75,7 @@ describe('downloads', () => {
     expect(running.filter(({ destroyed }) => destroyed)).toEqual([]);
   });
 
-  it('of a fourth snapshot are rejected; those of the three are not', async () => {
+  it('of a fourth snapshot are rejected; those of the first three are not', async () => {
     const downloads = new Downloads();
     const { signal } = new AbortController();
     const [first] = await fill(downloads, 1);
@@ -87,7 +87,7 @@ describe('downloads', () => {
     expect((await refusalOf(open)).code).toBe('overloaded');
   });
 
-  it('return a slot that they get at the moment when their caller leaves', async () => {
+  it('release a slot that they get just as their caller leaves', async () => {
     const downloads = new Downloads();
     const running = await fill(downloads);
     const caller = new AbortController();
@@ -102,7 +102,7 @@ describe('downloads', () => {
     expect(await fill(downloads)).toHaveLength(MOST);
   });
 
-  it('return their slot when the first piece fails', async () => {
+  it('release their slot when the first piece fails', async () => {
     const downloads = new Downloads();
     const failing = (): AsyncIterator<Uint8Array> => ({ next: () => Promise.reject(new Error('the list has ended')) });
     for (let time = 0; time < MOST + 1; time++) {
@@ -124,7 +124,7 @@ describe('downloads', () => {
     await expect(waiting).rejects.toBe(caller.signal.reason);
   });
 
-  it('end their list when they are abandoned before they are read', async () => {
+  it('release their list if they are abandoned before they are read', async () => {
     let ended = 0;
     const pieces = async function* (): AsyncGenerator<Uint8Array> {
       try {

@@ -52,7 +52,7 @@ describe('a response', () => {
     expect(find(2)).toBeUndefined();
   });
 
-  it('is kept with others up to 32 MB per snapshot; the least recently used is dropped', async () => {
+  it('is kept with others, up to 32 MB per snapshot; the least recently used is dropped first', async () => {
     const { open, get, find } = begin(3.5 * MB);
     open();
     for (let number = 0; number < 10; number++) {
@@ -66,7 +66,7 @@ describe('a response', () => {
     ]);
   });
 
-  it('is compressed over 1 KB, and kept compressed', async () => {
+  it('above 1 KB is compressed, and kept compressed', async () => {
     const { open, get, find } = begin(2000);
     open();
     const compressed = await get(1, 'br');
@@ -74,7 +74,7 @@ describe('a response', () => {
     expect(encodingOf(await get(1))).toBe('identity');
   });
 
-  it('is not compressed up to 1 KB', async () => {
+  it('up to 1 KB is not compressed', async () => {
     const { open, get, find } = begin(1000);
     open();
     const plain = await get(1, 'br');
@@ -95,7 +95,7 @@ describe('a response', () => {
 });
 
 describe('callers', () => {
-  it('who have all left end their query; callers who stay get a response', async () => {
+  it('who have all left cancel their query; callers who stay get a response', async () => {
     const { asked, open, get } = begin(10);
     const leaver = new AbortController();
     const left = [get(3, 'br', leaver.signal), get(3, 'identity', leaver.signal), get(4, 'br', leaver.signal)];

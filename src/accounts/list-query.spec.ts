@@ -43,13 +43,13 @@ describe('the query of the list', () => {
     ['ownerId', ['5D4C', '5d4c']],
     ['iban', ['DE89 3704', 'de893704']],
     ['q', ['Løhne', 'LOHNE', 'lo\u0308hne']],
-  ])('is the same query for every spelling of %s that means the same', (name, spellings) => {
+  ])('is the same query for every equivalent spelling of %s', (name, spellings) => {
     const [first, ...others] = spellings.map((value) => listQuerySchema.parse({ [name]: value }));
     for (const other of others) expect(other).toEqual(first);
     expect(listQuerySchema.parse({ [name]: 'x' })).not.toEqual(first);
   });
 
-  it('accepts every id of an owner', () => {
+  it('accepts every owner id', () => {
     expect(filtersSchema.parse({ ownerId: 'x'.repeat(200) })).toEqual({ ownerId: 'x'.repeat(200) });
   });
 
@@ -88,11 +88,11 @@ describe('the query of the list', () => {
     [{ q: '\u0301' }, ['q']],
     [{ separator: 'pipe' }, ['separator']],
     [{ decimal: '.' }, ['decimal']],
-  ])('%j is rejected, and the error names the parameter', (query, names) => {
+  ])('rejects %j, and the error names the parameter', (query, names) => {
     expect(faults(query).sort()).toEqual([...names].sort());
   });
 
-  it('of /api/v1/balances accepts the filters and nothing else', () => {
+  it('of /api/v1/balances accepts only the filters', () => {
     expect(filtersSchema.parse({ STATUS: 'x', q: 'y' })).toEqual({ status: 'x', q: 'Y' });
     for (const name of ['sort', 'pageNumber', 'format'])
       expect(filtersSchema.safeParse({ [name]: 'name' }).success).toBe(false);

@@ -61,7 +61,7 @@ describe('a response', () => {
     expect(sent[0]?.headers).toMatchObject({ age: '1', 'cache-control': 'private, max-age=3' });
   });
 
-  it('uses the present list if its own was replaced and ended meanwhile', async () => {
+  it('uses the current list if its own was replaced and ended meanwhile', async () => {
     const ended = Object.assign(new LocalList([]), { answer: () => Promise.reject(new ListEnded()) });
     const old = { ...snapshotOf([]), list: ended };
     const { send, sent } = begin([old, snapshotOf([account()])]);

@@ -79,7 +79,7 @@ describe('one request in flight', () => {
     expect(scene.asked).toHaveLength(1);
   });
 
-  it('becomes internal-error when it throws anything else, and can be retried', async () => {
+  it('becomes internal-error if it throws anything else, and can be retried', async () => {
     const scene = new Scene();
     const getting = refusalOf(() => scene.provider.get());
     scene.asked[0]?.reject(new TypeError('boom'));
@@ -90,7 +90,7 @@ describe('one request in flight', () => {
 });
 
 describe('renewal in the background', () => {
-  it('begins at 80 % of the life, with one request, while the old token stays in use', async () => {
+  it('begins after 80 % of the lifetime, with one request, while the old token stays in use', async () => {
     const scene = new Scene();
     const old = await scene.begin();
     scene.clock.advance(239_999);
@@ -261,7 +261,7 @@ describe('a token that the bank rejects', () => {
   });
 });
 
-it('the status has the state of the token and the failure', async () => {
+it('the status contains the state of the token and the failure', async () => {
   const scene = new Scene();
   const states = [scene.provider.status().state];
   await scene.beginFailing('credentials-rejected');
@@ -289,7 +289,7 @@ it('the status has the state of the token and the failure', async () => {
 });
 
 describe('the log', () => {
-  it('has a new token without its value', async () => {
+  it('records a new token without its value', async () => {
     const scene = new Scene();
     await scene.begin();
     expect(scene.log.lines('token.acquired')).toEqual([
@@ -301,7 +301,7 @@ describe('the log', () => {
   it.each([
     ['credentials-rejected', 'error'],
     ['bank-unreachable', 'warn'],
-  ] as const)('logs %s as %s, with the time of the next attempt', async (code, level) => {
+  ] as const)('records %s as %s, with the time of the next attempt', async (code, level) => {
     const scene = new Scene();
     const error = await scene.beginFailing(code);
     expect(scene.log.lines('token.failed')).toEqual([
@@ -310,7 +310,7 @@ describe('the log', () => {
   });
 });
 
-it.each([0, 1, 2])('the state is read at one moment, even if time passes meanwhile (%i)', async (ms) => {
+it.each([0, 1, 2])('the state is read at a single moment, even if time passes meanwhile (%i)', async (ms) => {
   const scene = new Scene();
   const { unusableAt } = await scene.begin();
   scene.clock.advance(unusableAt.wall - scene.clock.now().wall - 10 - ms);

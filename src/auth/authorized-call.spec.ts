@@ -103,7 +103,7 @@ describe('a 401', () => {
 });
 
 describe('without a token', () => {
-  it('because another identity has taken over, the call uses that one', async () => {
+  it('because another identity has taken over, the call uses that identity', async () => {
     const [old, other] = [begin([], { token: new GatewayError('stopping', 'replaced') }), begin([200])];
     const getting = old.get();
     old.identities.current = other.identities.current;
@@ -137,7 +137,7 @@ describe('without a token', () => {
     expect(error.code).toBe('bank-unreachable');
   });
 
-  it('nothing is sent for a caller who gave up meanwhile', async () => {
+  it('nothing is sent for a caller who has left meanwhile', async () => {
     const { get, sent } = begin([200]);
     const reason = new GatewayError('stopping', 'bye');
     expect(await refusalOf(() => get(AbortSignal.abort(reason)))).toBe(reason);

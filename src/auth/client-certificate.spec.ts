@@ -137,7 +137,7 @@ function toBags(name: string): Buffer[] {
   });
 
   it.each([['PBE-MD5-DES'], ['PBE-SHA1-DES'], ['PBE-SHA1-RC2-64']])(
-    'is rejected with the cipher %s, by its name and with the command that converts it',
+    'with the cipher %s is rejected, and the message has its name and the command that converts it',
     async (cipher) => {
       const refusal = await refusalOf(open(workshop.makePfx('ec', PASSCODE, ...legacy(cipher))));
       const name = cipher === 'PBE-SHA1-RC2-64' ? 'PBE-SHA1-RC2' : cipher;
@@ -169,7 +169,7 @@ function toBags(name: string): Buffer[] {
     expect(await refusalOf(open(bytes, 'wrong'))).toMatch(/^passcode: /);
   });
 
-  it('is rejected with a weak MAC, too many rounds, or two passcodes', async () => {
+  it('is rejected with a weak MAC, too many iterations, or two passcodes', async () => {
     workshop.openssl('pkcs8', '-topk8', '-in', 'ec.key', '-outform', 'DER', '-out', 'ec.p8', '-passout', 'pass:inner');
     expect(await refusalOf(open(pbmac1Pfx([], PASSCODE, { keyLength: 19 })))).toMatch(/^damaged: /);
     expect(await refusalOf(open(pbmac1Pfx([], PASSCODE, { rounds: 2 ** 46 })))).toMatch(/^damaged: /);
@@ -229,7 +229,7 @@ function toBags(name: string): Buffer[] {
     expect((await open(bytes, PASSCODE, { now: new Date(0) })).warnings).toEqual([]);
   });
 
-  it('is, of several, the one for client authentication that is valid and ends last', async () => {
+  it('is, of several, the valid one for client authentication that expires last', async () => {
     expect((await open(pfxOf('server', 'ec'))).subject).toContain('CN=ec');
     expect((await open(pfxOf('server', 'ec'), PASSCODE, { now: IN_A_YEAR })).subject).toContain('CN=ec');
     expect((await open(pfxOf('ec', 'any', 'server'))).subject).toContain('CN=any');

@@ -47,7 +47,7 @@ async function startHolder() {
   return { bank, clock, holder, log, fault, activity };
 }
 
-it('an EMFILE while files change is reported once, and the files are read again', async () => {
+it('EMFILE while files change is reported once, and the files are read again', async () => {
   const { bank, clock, holder, log, fault } = await startHolder();
   const next = await bank.issueClient('renewed');
   fault.code = 'EMFILE';
@@ -94,7 +94,7 @@ it('reads nothing after close(), which may be called twice', async () => {
   expect(log.lines('certificate.refused')).toEqual([]);
 });
 
-it('SIGHUP ends the back-off, though no file has changed', async () => {
+it('SIGHUP ends the back-off, even if no file has changed', async () => {
   const { bank, holder } = await startHolder();
   bank.onToken = (_request, response) => json(response, 403, {});
   await expect(holder.current.tokens.get()).rejects.toMatchObject({ code: 'address-not-allowed' });

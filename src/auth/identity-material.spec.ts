@@ -11,7 +11,7 @@ const read = (file: string) => {
   return readIdentityMaterial({ BANK_PFX_FILE: file, ...secrets } as Partial<Settings> as Settings, new Date());
 };
 
-it('a file that this process may not read: the problem is about owner and mode', async () => {
+it('for a file that this process may not read, the problem is about owner and mode', async () => {
   const file = join(temporaryDirectory(), 'client.pfx');
   writeFileSync(file, 'x');
   chmodSync(dirname(file), 0o755);
@@ -28,7 +28,7 @@ it('a file that this process may not read: the problem is about owner and mode',
   }
 });
 
-it('a file that does not exist: the remedy is another path', async () => {
+it('for a file that does not exist, the remedy is another path', async () => {
   await expect(read('/nowhere/client.pfx')).rejects.toMatchObject({
     remedy: expect.stringMatching(/^Use the path of/),
   });
@@ -45,7 +45,7 @@ it('a PFX in the environment is not called a file', async () => {
   });
 });
 
-it('a file with the PFX as base64 that does not exist is named by its variable', async () => {
+it('a missing file with the base64 PFX is reported by its variable', async () => {
   const file = { file: '/nowhere/client.b64', read: () => '' };
   const settings = { BANK_PFX_BASE64: file, BANK_PFX_PASSCODE: SECRET, BANK_USERNAME: SECRET, BANK_PASSWORD: SECRET };
   await expect(readIdentityMaterial(settings as Partial<Settings> as Settings, new Date())).rejects.toMatchObject({

@@ -41,7 +41,7 @@ it('noise is rejected', async () => {
     files = [good, toBer(good), workshop.makePfx('leaf', PASSCODE, ...plain)];
   });
 
-  it('a PFX is rejected when cut off at any length', async () => {
+  it('a PFX that is cut off at any length is rejected', async () => {
     expect(await outcomeOf(good)).toBe('read');
     for (let length = 0; length < good.length; length++)
       expect(await outcomeOf(good.subarray(0, length))).toMatch(/^damaged/);

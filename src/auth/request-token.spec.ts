@@ -47,7 +47,7 @@ describe('a token request', () => {
     ]);
   });
 
-  it('starts the life of the token before it is sent', async () => {
+  it("starts the token's lifetime before it is sent", async () => {
     const { token, askedAt } = await ask(GOOD, { tookMs: 20_000 });
     expect([token.value, token.requestedAt, token.lifetimeMs]).toEqual([GOOD.access_token, askedAt, 300_000]);
   });
@@ -55,7 +55,7 @@ describe('a token request', () => {
   it.each([
     [0, 0.75],
     [1, 0.85],
-  ])('the token is due for renewal at 80 %% of its life, plus or minus 5 %% (random %d)', (random, part) => {
+  ])('makes the token due for renewal at 80 %% of its lifetime, plus or minus 5 %% (random %d)', (random, part) => {
     const { wall } = toAccessToken('x', 300_000, { wall: 0, monotonic: 0 }, () => random).renewAt;
     expect(wall / 300_000).toBeCloseTo(part);
   });
@@ -65,7 +65,7 @@ describe('a token request', () => {
     [50_000, 45_000],
     [10_000, 9000],
     [1000, 900],
-  ])('a token of %i ms may be sent for %i ms, until 5 s or a tenth before its end', (lifetimeMs, ms) => {
+  ])('lets a token of %i ms be sent for %i ms, until 5 s or a tenth before its end', (lifetimeMs, ms) => {
     const { unusableAt } = toAccessToken('x', lifetimeMs, { wall: 0, monotonic: 7 });
     expect(unusableAt).toEqual({ wall: ms, monotonic: ms + 7 });
   });

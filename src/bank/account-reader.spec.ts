@@ -112,7 +112,7 @@ describe('a list that does not change', () => {
     pastEnd: fc.constantFrom(200, 404),
   });
 
-  it('is read exactly and in order, with the fewest requests that find its end', async () => {
+  it('is read exactly and in order, with the minimum number of requests', async () => {
     await fc.assert(
       fc.asyncProperty(
         bank,
@@ -220,13 +220,13 @@ describe('a list that never ends', () => {
     expect([ids(list).length, list.complete, numbers()]).toEqual([count, complete, asked]);
   });
 
-  it('ends soon when the bank repeats a page and reports a large count', async () => {
+  it('ends early if the bank repeats a page and reports a large count', async () => {
     const { read, requests } = begin(() => page(accounts(10), { rowCount: 999_999_999 }), { maxConcurrentRequests: 6 });
     expect((await read()).complete).toBe(false);
     expect(requests.length).toBeLessThanOrEqual(2 * (1 + 2 * 6));
   });
 
-  it('is rejected after 2000 pages when the bank sends one account per page and reports a large count', async () => {
+  it('is rejected after 2000 pages if the bank sends one account per page and reports a large count', async () => {
     const onePerPage = ({ pageNumber }: PageRequest) => page(accounts(1, pageNumber), { rowCount: 999_999_999 });
     const { read, requests } = begin(onePerPage, { maxConcurrentRequests: 6 });
     const error = await refusalOf(read);
@@ -257,12 +257,12 @@ describe('the bytes of the pages of a refresh', () => {
     ]);
   });
 
-  it('leave out the second pass over a list of more than half of that', async () => {
+  it('rule out a second pass if the list has more than half of that', async () => {
     const { read, numbers } = begin(long(32 * MB, 5, 6));
     expect([(await read()).complete, new Set(numbers()).size]).toEqual([false, numbers().length]);
   });
 
-  it('that are requested ahead are at most 32 MB', async () => {
+  it('requested ahead are at most 32 MB', async () => {
     const { read, most } = begin(long(16 * MB, 8), { maxConcurrentRequests: 6 });
     for (let refresh = 0; refresh < 2; refresh++) await read();
     expect(most.underWay).toBe(2);
@@ -275,7 +275,7 @@ describe('a page size that the bank rejects', () => {
     return (request: PageRequest) => (request.pageSize > most ? answer(413) : answerTo(request));
   };
 
-  it('is the configured one again after five whole refreshes with a smaller one', async () => {
+  it('becomes the configured one again after five complete refreshes with a smaller one', async () => {
     let most = 3;
     const { read, requests } = begin((request) => upTo(most, 30)(request), { pageSize: 10 });
     await read();
@@ -310,7 +310,7 @@ describe('a page size that the bank rejects', () => {
     expect(ids(await read())).toHaveLength(15);
   });
 
-  it('the negative case: is not recognized by a 400 that does not name it', async () => {
+  it('the negative case: is not recognized by a 400 that does not mention it', async () => {
     const { read, requests } = begin(() => answer(400, { errors: { PageNumber: ['is wrong'] } }));
     expect([(await refusalOf(read)).code, requests.length]).toEqual(['bank-refused', 1]);
   });
@@ -325,7 +325,7 @@ describe('a page size that the bank rejects', () => {
     expect([ids(list).length, list.complete]).toEqual([95, true]);
   });
 
-  it('fails the refresh when even 1 is rejected; the next refresh starts with the configured size', async () => {
+  it('fails the refresh if even 1 is rejected; the next refresh starts with the configured size', async () => {
     let refuses = true;
     const good = answerAs({ size: 230, clamp: 5000 });
     const { read, requests } = begin((request) => (refuses ? answer(413) : good(request)), { pageSize: 5000 });
@@ -350,7 +350,7 @@ describe('a page size that the bank rejects', () => {
     ]);
   });
 
-  it('is the configured one again after a refresh that failed', async () => {
+  it('becomes the configured one again after a failed refresh', async () => {
     let most = 100;
     let fails = false;
     const good = answerAs({ size: 230, clamp: 5000 });
@@ -395,7 +395,7 @@ describe('a call for a page that fails', () => {
       },
       1,
     ],
-  ])('with %s is made %s times in total', async (_name, fail, times) => {
+  ])('with %s is sent %s times in total', async (_name, fail, times) => {
     const { read, requests } = begin(fail);
     await refusalOf(read);
     expect(requests).toHaveLength(times);

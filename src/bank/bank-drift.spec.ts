@@ -15,7 +15,7 @@ function begin() {
 }
 
 describe('drift', () => {
-  it('is that of the last whole list, logged once', () => {
+  it('is that of the last complete list, logged once', () => {
     const { drift, log, note } = begin();
     const [one, other] = [{ path: 'newField' }, { path: 'status', value: 'Frozen' }];
     note([], [one, other]);
@@ -27,7 +27,7 @@ describe('drift', () => {
     expect(log.lines()).toMatchObject([one, other].map((each) => ({ event: 'bank.drift', level: 'warn', ...each })));
   });
 
-  it('shows 50 entries and counts all; one bad list does not hide what comes later', () => {
+  it('shows 50 entries and counts all; one bad list does not hide later drift', () => {
     const { drift, log, note } = begin();
     note(
       [],
@@ -41,7 +41,7 @@ describe('drift', () => {
 });
 
 describe('a known field', () => {
-  it('is drift when no account has it any longer', () => {
+  it('is drift once no account has it any longer', () => {
     const { drift, log, note } = begin();
     note();
     for (let refresh = 0; refresh < 2; refresh++) note(['currency', 'balances[].currency']);

@@ -47,7 +47,7 @@ describe('Cache-Control of a request', () => {
   );
 });
 
-describe('the maximum age of a copy that is served without a refresh', () => {
+describe('the maximum age of a copy served without a refresh', () => {
   it.each<[string, Freshness, durationMs: number, ageMs: number]>([
     ['is SNAPSHOT_FRESH_MS without Cache-Control', ANY, 0, 10_000],
     ['is a second with no-cache', NOW, 0, 1000],
@@ -58,7 +58,7 @@ describe('the maximum age of a copy that is served without a refresh', () => {
     expect(maxCachedAgeMs(wanted, durationMs, LIMITS)).toBe(ageMs);
   });
 
-  it('is never more than SNAPSHOT_MAX_AGE_MS', () => {
+  it('never exceeds SNAPSHOT_MAX_AGE_MS', () => {
     const limits = { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 500 };
     expect([ANY, NOW, within(5000)].map((wanted) => maxCachedAgeMs(wanted, 3000, limits))).toEqual([500, 500, 500]);
   });
@@ -79,14 +79,14 @@ describe('the result of a refresh', () => {
     [within(5000), 5001, 9000, false],
     [within(259_200_000), 300_001, 20, false],
   ])(
-    'for %j, begun %i ms before the request and taking %i ms, satisfies the caller: %p',
+    'satisfies a caller with %j if it began %i ms before the request and took %i ms: %p',
     (wanted, leadMs, durationMs, expected) => {
       expect(satisfies(wanted, leadMs, durationMs, LIMITS)).toBe(expected);
     },
   );
 });
 
-describe('a copy of another instance', () => {
+describe("another instance's copy", () => {
   it.each<[Freshness, leadMs: number, durationMs: number, expected: boolean]>([
     [ANY, 10_000, 20, true],
     [ANY, 10_001, 20, false],
@@ -95,7 +95,7 @@ describe('a copy of another instance', () => {
     [within(5000), 5001, 10_000, false],
     [NOW, 1001, 1000, false],
     [NOW, 1001, 1001, true],
-  ])('for %j, begun %i ms before and taking %i ms, is accepted: %p', (wanted, leadMs, durationMs, expected) => {
+  ])('is accepted for %j if it began %i ms before and took %i ms: %p', (wanted, leadMs, durationMs, expected) => {
     expect(acceptsCopy(wanted, { leadMs, durationMs }, LIMITS)).toBe(expected);
   });
 });

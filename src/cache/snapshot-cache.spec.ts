@@ -180,7 +180,7 @@ describe('one caller', () => {
     },
   );
 
-  it('gets an age that counts from before the call to the bank', async () => {
+  it('gets an age measured from before the call to the bank', async () => {
     const here = await scene().begin({ tookMs: 4000 });
     const { snapshot } = await here.snapshots.get(ANY);
     expect([toAgeMs(here.clock, snapshot), snapshot.durationMs, snapshot.asOf]).toEqual([
@@ -190,7 +190,7 @@ describe('one caller', () => {
     ]);
   });
 
-  it('waits until the soft timeout or the deadline, no longer', async () => {
+  it('waits until the soft timeout or the deadline, not longer', async () => {
     const here = scene();
     const began = performance.now();
     await refusalOf(() => here.snapshots.get(ANY));
@@ -208,7 +208,7 @@ describe('one caller', () => {
     expect(here.asked).toHaveLength(2);
   });
 
-  it('gets the new snapshot, not a copy that passed its maximum age while they waited', async () => {
+  it('gets the new snapshot, not a copy that passed its maximum age during the wait', async () => {
     const here = await scene({ REQUEST_DEADLINE_MS: 30_000 }).begin({ ageMs: MAX_AGE_MS });
     const getting = here.snapshots.get(ANY);
     here.clock.advance(1);
@@ -241,7 +241,7 @@ describe('one refresh in flight', () => {
     expect(here.asked).toHaveLength(2);
   });
 
-  it('is waited for and followed by another if it began too long ago for max-age', async () => {
+  it('is followed by another one if it began too long ago for max-age', async () => {
     const here = scene();
     const first = here.snapshots.get(ANY);
     here.clock.advance(2000);
@@ -269,7 +269,7 @@ describe('one refresh in flight', () => {
     expect(here.asked).toHaveLength(1);
   });
 
-  it('ends at the stop, which does not count as a failure of the bank', async () => {
+  it('ends when the process stops, which does not count as a failure of the bank', async () => {
     const here = scene();
     const getting = refusalOf(() => here.snapshots.get(ANY));
     here.parts.refresher.onApplicationShutdown();
@@ -295,7 +295,7 @@ describe('the back-off', () => {
     expect(here.asked).toHaveLength(2);
   });
 
-  it('ends with one refresh for callers and health together', async () => {
+  it('ends with a single refresh for callers and health', async () => {
     const here = await scene().beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
     here.clock.advance(17_000);
     const all = [here.snapshots.probe(), here.snapshots.probe(), here.snapshots.get(ANY), here.snapshots.get(ANY)];
@@ -332,7 +332,7 @@ describe('the back-off', () => {
     expect(here.asked).toHaveLength(2);
   });
 
-  it('applies to a new identity as soon as it has failed', async () => {
+  it('applies to a new identity once it has failed', async () => {
     const here = scene();
     here.replaceIdentity();
     await here.beginFailing();
@@ -350,7 +350,7 @@ describe('the back-off', () => {
     expect(here.asked).toHaveLength(2);
   });
 
-  it('does not follow a missing token: the next caller may try at once', async () => {
+  it('does not start after a missing token: the next caller may try at once', async () => {
     const here = scene();
     const getting = refusalOf(() => here.snapshots.get(ANY));
     here.asked[0]?.reject(new NoToken('credentials-rejected', 'no', { retryAfterMs: 30_000 }));
@@ -363,7 +363,7 @@ describe('the back-off', () => {
   });
 });
 
-it('begins with access-not-granted, which drops even a fresh copy', async () => {
+it('access-not-granted starts the back-off, and drops even a fresh copy', async () => {
   const here = await scene().begin({ ageMs: 2000 });
   const asking = refusalOf(() => here.snapshots.get(NO_CACHE));
   here.fail('access-not-granted');
@@ -373,7 +373,7 @@ it('begins with access-not-granted, which drops even a fresh copy', async () => 
 });
 
 describe('too many callers', () => {
-  it('get an error, or the older copy marked stale; callers who already wait are served', async () => {
+  it('get an error, or the older copy marked stale; callers who are already waiting are served', async () => {
     const here = scene({ MAX_REQUESTS_WAITING: 2 });
     const waiting = [here.snapshots.get(ANY), here.snapshots.get(ANY)];
     const error = await refusalOf(() => here.snapshots.get(ANY));
@@ -393,7 +393,7 @@ describe('too many callers', () => {
     expect((await refusalOf(() => here.snapshots.get(ANY))).code).toBe('bank-timeout');
   });
 
-  it('cost the bank nothing if they have left before', async () => {
+  it('cause no call to the bank if they left before', async () => {
     const here = scene();
     const left = AbortSignal.abort(new Error('left'));
     await expect(here.snapshots.get(ANY, { signal: left })).rejects.toThrow('left');
@@ -421,7 +421,7 @@ describe('too many callers', () => {
 describe('without a token, during its back-off', () => {
   const NO_TOKEN = new NoToken('credentials-rejected', 'as scripted', { retryAfterMs: 30_000 });
 
-  it('a call costs no refresh: it gets the cached copy, or the error', async () => {
+  it('a call starts no refresh: it gets the cached copy, or the error', async () => {
     const here = await scene().begin({ ageMs: FRESH_MS + 1 });
     let refreshes = 0;
     here.parts.activity.on('refreshEnded', () => (refreshes += 1));
@@ -438,7 +438,7 @@ describe('without a token, during its back-off', () => {
     expect([here.asked.length, refreshes]).toEqual([2, 1]);
   });
 
-  it('an instance of a fleet takes the copy of another one, and asks the bank for nothing', async () => {
+  it("an instance of a fleet takes another instance's copy, and does not call the bank", async () => {
     const copies: ReadSnapshot[] = [];
     const here = new Scene({}, async () => copies.shift() ?? null);
     here.tokenFailure = NO_TOKEN;
@@ -454,7 +454,7 @@ describe('without a token, during its back-off', () => {
 });
 
 describe('the health probe', () => {
-  it('refreshes once the token is there again, which ends the failure', async () => {
+  it('refreshes once a token is available again, which ends the failure', async () => {
     const here = await scene().begin({ ageMs: FRESH_MS + 1 });
     const getting = here.snapshots.get(ANY);
     here.asked.at(-1)?.reject(new NoToken('credentials-rejected', 'as scripted'));
@@ -467,7 +467,7 @@ describe('the health probe', () => {
     expect(here.snapshots.probe()).toBeNull();
   });
 
-  it('finds no failure of an identity that was replaced', async () => {
+  it('reports no failure of a replaced identity', async () => {
     const here = await scene().begin({ ageMs: FRESH_MS + 1 });
     const getting = here.snapshots.get(ANY);
     here.asked.at(-1)?.reject(new NoToken('certificate-unusable', 'as scripted'));
@@ -521,7 +521,7 @@ describe('the state that health shows', () => {
 
 describe('the log', () => {
   it.each([false, true, null])(
-    'has each refresh with its id, and a warning only if complete is false: %p',
+    'records each refresh with its id, and a warning only if complete is false: %p',
     async (complete) => {
       const here = await scene().begin({ tookMs: 1500, complete });
       const fields = { level: 'info', refreshId: here.refreshIds[0], accounts: 3, pages: 1, complete, ms: 1500 };
@@ -530,13 +530,13 @@ describe('the log', () => {
     },
   );
 
-  it('has each failure with its code and the time of the next attempt', async () => {
+  it('records each failure with its code and the time of the next attempt', async () => {
     const here = await scene().beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
     const line = { level: 'warn', code: 'bank-rate-limited', owner: 'bank', retryInMs: 17_000 };
     expect(here.log.lines('snapshot.failed')).toMatchObject([line]);
   });
 
-  it('has the end of the thread of the cached list once, and the next call refreshes', async () => {
+  it('records once that the thread of the cached list has died, and the next call refreshes', async () => {
     const here = await scene().begin();
     const { snapshot } = await here.snapshots.get(ANY);
     (snapshot.list as LocalList).lose(new GatewayError('internal-error', 'as scripted'));
@@ -548,7 +548,7 @@ describe('the log', () => {
     expect(here.log.lines('snapshot.failed')).toHaveLength(1);
   });
 
-  it('has an internal error once, with its stack', async () => {
+  it('records an internal error once, with its stack', async () => {
     const here = scene();
     const getting = refusalOf(() => here.snapshots.get(ANY));
     here.asked[0]?.reject(new TypeError('boom'));
@@ -608,7 +608,7 @@ describe('a stored copy', () => {
   it.each<[ProblemCode, served: boolean]>([
     ['bank-unreachable', true],
     ['access-not-granted', false],
-  ])('is taken when a refresh fails with %s and nothing else may be served: %p', async (code, served) => {
+  ])('is taken when a refresh fails with %s and there is nothing else to serve: %p', async (code, served) => {
     let isStored = false;
     const here: Scene = new Scene({}, async () =>
       isStored ? { ...here.shared(2, FRESH_MS + 1), source: 'file' } : null,
@@ -622,7 +622,7 @@ describe('a stored copy', () => {
 });
 
 describe('a snapshot of another instance', () => {
-  it('does not end the failures of this one, though callers get it; a probe asks the bank itself', async () => {
+  it("does not end this instance's failures, though callers get it; a probe calls the bank itself", async () => {
     const here = await scene().beginFailing();
     here.clock.advance(1500);
     const getting = here.snapshots.get(ANY);
@@ -637,7 +637,7 @@ describe('a snapshot of another instance', () => {
     expect(here.snapshots.status()).toMatchObject({ trouble: null, isOfOtherInstance: false });
   });
 
-  it('is taken during the back-off too', async () => {
+  it('is taken even during the back-off', async () => {
     const here: Scene = new Scene({}, async () => here.shared(4, 0));
     await here.beginFailing();
     expect(await here.snapshots.get(ANY)).toMatchObject({ stale: false, snapshot: { size: 4 } });
@@ -656,7 +656,7 @@ describe('a snapshot of another instance', () => {
     expect(here.asked).toHaveLength(3);
   });
 
-  it('satisfies plain callers if it is fresh, but not one with no-cache who joined them', async () => {
+  it('satisfies plain callers if it is fresh, but not a caller with no-cache who joined them', async () => {
     const here = scene();
     const [plain, now] = [here.snapshots.get(ANY), here.snapshots.get(NO_CACHE)];
     here.answerShared(4, 9000);

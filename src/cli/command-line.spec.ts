@@ -26,7 +26,7 @@ describe('a wrong command line', () => {
     [['probe', '--wait', 'long'], '--wait needs whole seconds, such as 60'],
     [['start'], 'unknown command "start"'],
     [['doctor', 'all'], 'unknown command "doctor all"'],
-  ])('%j prints the reason in one line, then the usage, and ends with exit code 2', async (args, problem) => {
+  ])('%j prints the reason in one line, then the usage, and exits with code 2', async (args, problem) => {
     expect(await run(args)).toBe(2);
     expect(shown.split('\n').slice(0, 2)).toEqual([`accounts-gateway: ${problem}`, '']);
     expect(shown).toContain('node dist/main.js doctor');

@@ -9,7 +9,7 @@ function start(sameKeyMs?: number) {
 }
 
 describe('a second signal', () => {
-  it('SIGTERM ends the process at once', () => {
+  it('of SIGTERM ends the process at once', () => {
     const { process, exits, stop } = start();
     process.emit('SIGTERM');
     expect([stop.reason, exits]).toEqual(['SIGTERM', []]);

@@ -37,7 +37,7 @@ async function run(environment: Record<string, string>, options: Parameters<type
 
 describe('a gateway that responds', () => {
   it.each([{}, { HOST: '' }, { HOST: '0.0.0.0' }, { HOST: '127.0.0.1' }])(
-    '%j: exit code 0, and no line',
+    'with %j leads to exit code 0, and no output',
     async (at) => {
       const PORT = await listen(createServer(answer(200)));
       expect(await run({ ...at, PORT })).toEqual({ exitCode: 0, said: '' });
@@ -59,13 +59,13 @@ describe('a gateway that responds', () => {
 });
 
 describe('--ready', () => {
-  it('asks for /health/ready, and without it for /health/live', async () => {
+  it('requests /health/ready; without it, the probe requests /health/live', async () => {
     const PORT = await listen(createServer(answer(200, '/health/ready')));
     expect(await run({ PORT }, { ready: true })).toEqual({ exitCode: 0, said: '' });
     expect((await run({ PORT })).exitCode).toBe(1);
   });
 
-  it('with --wait retries until the instance is ready', async () => {
+  it('retries until the instance is ready if --wait is set', async () => {
     const port = await closedPort();
     const asked = run({ PORT: String(port) }, { ready: true, waitMs: 600_000 });
     let calls = 0;
@@ -87,7 +87,7 @@ describe('--ready', () => {
   });
 });
 
-describe('a failed probe prints one line with the reason, and exits with 1, when', () => {
+describe('a failed probe prints one line with the reason, and exits with 1, if', () => {
   it('nobody listens', async () => {
     const { exitCode, said } = await run({ PORT: String(await closedPort()) });
     expect([exitCode, said]).toEqual([

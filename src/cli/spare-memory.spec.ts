@@ -7,7 +7,7 @@ import { spareMemory } from './spare-memory.js';
 const MB = 1024 * 1024;
 
 describe('the memory after a burst', () => {
-  it('is spared while V8 holds more than 80 MB that it does not use, each change once', async () => {
+  it('is reduced while V8 holds more than 80 MB of unused heap; each change is made once', async () => {
     let checks = 0;
     const unused = [80, 81, 200, 80, 10, 81].map((mb) => mb * MB);
     const flags: string[] = [];
@@ -21,7 +21,7 @@ describe('the memory after a burst', () => {
     expect(flags).toEqual(['--optimize-for-size', '--no-optimize-for-size', '--optimize-for-size']);
   });
 
-  it('is spared by a flag that V8 has', () => {
+  it('is reduced with a flag that V8 supports', () => {
     const options = execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' });
     expect(options).toContain('--optimize-for-size ');
     expect(options).not.toContain('--optimize-for-nothing ');

@@ -104,7 +104,7 @@ describe('values that are rejected', () => {
     expect(errorOf(name, text)).not.toMatch(/someone|hunter2|ter2/);
   });
 
-  it('no time exceeds what a Node timer can take', () => {
+  it('no duration exceeds the range of a Node timer', () => {
     for (const name of SETTING_NAMES.filter((each) => each.endsWith('_MS'))) {
       expect([name, errorOf(name, '2147483648')]).not.toEqual([name, null]);
     }

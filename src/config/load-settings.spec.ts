@@ -28,7 +28,7 @@ afterEach(() => {
 });
 
 describe('settings in .env', () => {
-  it('count if the environment does not set them, and only those of OpenTelemetry are added to it', () => {
+  it("apply if the environment does not set them, and only OpenTelemetry's are copied to it", () => {
     writeFileSync('.env', FILE);
     process.env['BANK_USERNAME'] = 'environment-user';
     const { settings } = loadSettings(process.env, { sandbox: false });
@@ -42,7 +42,7 @@ describe('settings in .env', () => {
     ).toEqual(['BANK_USERNAME', 'OTEL_SERVICE_NAME']);
   });
 
-  it('count if the environment sets them to nothing', () => {
+  it('apply if the environment sets them to nothing', () => {
     writeFileSync('.env', FILE);
     process.env['BANK_USERNAME'] = process.env['OTEL_SERVICE_NAME'] = '';
     const { settings } = loadSettings(process.env, { sandbox: false });
@@ -53,7 +53,7 @@ describe('settings in .env', () => {
   it.each<[string, string | Buffer]>([
     ['a byte order mark precedes them', '\ufeffPORT=3002\n'],
     ['they are in UTF-16', Buffer.from('\ufeffPORT=3002\r\n', 'utf16le')],
-  ])('count if %s', (_name, text) => {
+  ])('apply if %s', (_name, text) => {
     writeFileSync('.env', text);
     const { settings, warnings } = loadSettings(process.env, { sandbox: true });
     expect([settings.PORT, warnings]).toEqual([3002, []]);
@@ -73,7 +73,7 @@ describe('settings in .env', () => {
     );
   });
 
-  it('warnings of the file are reported with errors too', () => {
+  it('lead to warnings that are reported even if there are errors', () => {
     writeFileSync('.env', `${FILE}BANK_PASSWORD=hun#ter2\nPORT=abc\n`);
     expect(() => loadSettings(process.env, { sandbox: false })).toThrow(
       expect.objectContaining({
@@ -101,7 +101,7 @@ describe('settings in .env', () => {
   }
 });
 
-it('secrets are removed from the environment, and nothing else is', () => {
+it('only secrets are removed from the environment', () => {
   const environment = {
     BANK_PASSWORD: 'p',
     BANK_PFX_PASSCODE: 'q',

@@ -52,7 +52,7 @@ const problems = (env: Env) => errorsOf(env).map(({ variable, problem }) => `${v
 const plain = (value: unknown): object => JSON.parse(JSON.stringify(value));
 
 describe('valid settings', () => {
-  it('need only those of a bank; the rest has the schema defaults, also for empty variables', () => {
+  it("need only those of a bank; the rest have the schema's defaults, even if a variable is empty", () => {
     const { settings, warnings } = readSettings({ ...BANK, BANK_AUTH_URL: '', PORT: '', EGRESS_PROXY_URL: '' }, LIVE);
     expect(warnings).toEqual([]);
     const defaults = settingsSchema.omit({ BANK_BASE_URL: true, BANK_USERNAME: true, BANK_PASSWORD: true }).parse({});
@@ -160,7 +160,7 @@ describe('wrong settings', () => {
   });
 });
 
-it('have an example for a missing file that differs from the given path', () => {
+it('the example for a missing file differs from the given path', () => {
   const env = { BANK_CA_FILE: '/etc/accounts-gateway/bank-ca.pem', BANK_PFX_FILE: '/run/secrets/client.pfx' };
   const examples = errorsOf(env).map(({ example }) => example);
   expect(examples).toEqual(['BANK_CA_FILE=/path/to/bank-ca.pem', 'BANK_PFX_FILE=/path/to/client.pfx']);
@@ -186,7 +186,7 @@ describe('a secret in a file', () => {
     expect(() => source.read()).toThrow(FileUnusable);
   });
 
-  it('may be an address with its password', () => {
+  it('may be an address that contains its password', () => {
     const settings = read({
       EGRESS_PROXY_URL_FILE: file('proxy', 'http://someone:hunter2@proxy.example:3128\n'),
       REDIS_URL_FILE: file('redis', 'rediss://me:hunter2@redis.example:6380/1\n'),
@@ -241,7 +241,7 @@ describe('files that settings name', () => {
     ]);
   });
 
-  it('may have several certificates, none of them damaged', () => {
+  it('may contain several certificates, none of them damaged', () => {
     const pem = readFileSync(cert, 'utf8');
     const path = file('some.pem', pem + pem);
     expect(problems({ BANK_CA_FILE: path })).toEqual([]);
@@ -296,11 +296,11 @@ describe('a setting that the command does not use', () => {
     ],
     [{ ...LIVE, command: 'doctor' }, []],
     [{ ...SANDBOX, command: 'sandbox' }, ['SANDBOX_PORT']],
-  ])('cannot stop it: %j is stopped by %j', (options, names) => {
+  ])('does not prevent its start: %j prevents %j', (options, names) => {
     expect(named(wrong, options).sort()).toEqual(names.sort());
   });
 
-  it('is a warning, and has its default', () => {
+  it('causes a warning, and has its default', () => {
     const { settings, warnings } = readSettings({ ...BANK, ...wrong }, { ...LIVE, command: 'doctor' });
     expect(settings).toMatchObject({ TLS_CERT_FILE: undefined, SANDBOX_PORT: 8443 });
     expect(warnings).toEqual([
@@ -311,7 +311,7 @@ describe('a setting that the command does not use', () => {
   });
 });
 
-describe('texts of Windows and Docker', () => {
+describe('texts from Windows and Docker', () => {
   it.each<[string, Buffer]>([
     ['a byte order mark', Buffer.from('\ufeffpässwörd\r\n')],
     ['UTF-16', Buffer.from('\ufeffpässwörd\r\n', 'utf16le')],
@@ -330,13 +330,13 @@ describe('texts of Windows and Docker', () => {
     expect(BANK_USERNAME?.read()).toBe('m2m-user');
   });
 
-  it('only one line end is dropped', () => {
+  it('only one line break at the end is dropped', () => {
     expect(problems({ BANK_PASSWORD: '', BANK_PASSWORD_FILE: file('secret', 'a\n\n') })).toEqual([
       expect.stringContaining('must not contain control characters or line ends'),
     ]);
   });
 
-  it.each(['"hunter2"', "'hunter2'"])('a secret in quotes is warned about, without its value: %s', (text) => {
+  it.each(['"hunter2"', "'hunter2'"])('a secret in quotes causes a warning, without its value: %s', (text) => {
     const quoted = { BANK_PASSWORD: text, BANK_PFX_PASSCODE_FILE: file('secret', text) };
     const { warnings } = readSettings({ ...BANK, ...quoted }, LIVE);
     expect(warnings).toEqual([
@@ -347,7 +347,7 @@ describe('texts of Windows and Docker', () => {
     expect(readSettings({ ...BANK, BANK_PASSWORD: `${text}x` }, LIVE).warnings).toEqual([]);
   });
 
-  it('accepts a PFX file where its base64 text is expected', () => {
+  it('a PFX file is accepted where its base64 text is expected', () => {
     const path = file('binary.pfx', Buffer.from('3082fffe', 'hex'));
     expect(problems({ BANK_PFX_FILE: '', BANK_PFX_BASE64_FILE: path })).toEqual([]);
   });
@@ -380,7 +380,7 @@ describe('with --sandbox', () => {
     expect(named({ PORT: 'abc' }, SANDBOX)).toEqual(['PORT']);
   });
 
-  it('uses settings that are only shown', () => {
+  it('uses settings that are only displayed', () => {
     const shown = {
       BANK_SUPPORT: '+45 70 10 00 00',
       BANK_STATUS_PAGE: 'https://status.bank.example/',

@@ -112,7 +112,7 @@ it('a bad file changes nothing, is reported once for each change, and is read ag
   files.close();
 });
 
-it('retries a value when its error says so, without reading the files again', async () => {
+it('a value is retried when its error demands it, without reading the files again', async () => {
   const { files, did, write, inUse, accept } = await follow();
   await write('late');
   const since = files.waiting?.since;
@@ -127,7 +127,7 @@ it('retries a value when its error says so, without reading the files again', as
   files.close();
 });
 
-it('a reload reads at once, and reports the same again', async () => {
+it('a reload reads at once, and reports the same problem again', async () => {
   const { files, did, write } = await follow();
   await files.reload();
   expect(did).toEqual(['read first', 'unchanged']);
@@ -138,7 +138,7 @@ it('a reload reads at once, and reports the same again', async () => {
   files.close();
 });
 
-it('a change ends an attempt that hangs', async () => {
+it('a change ends a hanging attempt', async () => {
   const { files, did, write, inUse } = await follow();
   await write('hang');
   await write('good');

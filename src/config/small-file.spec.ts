@@ -55,7 +55,7 @@ it.each<[string, string, () => string]>([
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20);
 });
 
-it('reads a file of exactly the bound', () => {
+it('reads a file of exactly the maximum size', () => {
   expect(readSmallFile(file('bound', Buffer.alloc(1_048_576, 'x')))).toHaveLength(1_048_576);
 });
 
@@ -75,7 +75,7 @@ it.each([
   expect(readSecretFile(file('secret', content))).toBe(secret);
 });
 
-it('a file that belongs to another user: names the user of the process', () => {
+it('names the user of the process if a file belongs to another user', () => {
   const path = file('foreign', 'x');
   chmodSync(directory, 0o755);
   chmodSync(path, process.geteuid?.() === 0 ? 0o600 : 0o000);
@@ -91,7 +91,7 @@ it('a file that belongs to another user: names the user of the process', () => {
 });
 
 it.each(['<!doctype html><title>Log in</title>', '\n<HTML><body>502</body></HTML>', '<body>No</body>'])(
-  'rejects a secret that is a page: %j',
+  'rejects an HTML page in place of a secret: %j',
   (content) => {
     expect(() => readSecretFile(file('page', content))).toThrow('is an HTML page, not a secret');
     // the negative case: a password that begins like HTML

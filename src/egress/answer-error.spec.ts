@@ -42,7 +42,7 @@ describe('a response', () => {
     [['accounts'], 401, 'bank-refused', 'operator', 502],
     [['accounts'], 403, 'bank-refused', 'operator', 502],
     [['accounts'], 404, 'access-not-granted', 'bank', 502],
-  ] as const)('of %p with %i is %s of the %s, and %i to the caller', (targets, status, code, owner, ours) => {
+  ] as const)('of %p with %i is %s of the %s, and a %i for the caller', (targets, status, code, owner, ours) => {
     for (const target of targets) {
       const error = toAnswerError(answer(status, 'hunter2'), target);
       expect([error?.code, error?.owner, error?.status]).toEqual([code, owner, ours]);
@@ -58,7 +58,7 @@ describe('a response', () => {
     ['token', 403, 'allowlist'],
     ['accounts', 403, 'allowlist'],
     ['accounts', 404, 'BANK_BASE_URL'],
-  ] as const)('of the %s with %i also names: %s', (target, status, named) => {
+  ] as const)('of the %s with %i also mentions: %s', (target, status, named) => {
     expect(toAnswerError(answer(status), target)?.detail).toContain(named);
   });
 
@@ -91,7 +91,7 @@ describe('a response', () => {
   ] as const;
 
   it.each(PAGES)(
-    'of %s with %i and a page about the client certificate is a rejected certificate',
+    'of %s with %i and a page about the client certificate means a rejected certificate',
     (_who, status, body) => {
       for (const target of both) {
         const error = toAnswerError(answer(status, body), target);
@@ -108,7 +108,7 @@ describe('a response', () => {
     [403, 'A certificate of origin is for goods; the client is not allowed'],
     [404, PAGES[0][2]],
     [500, PAGES[0][2]],
-  ])('of %i with %s is not a rejected certificate', (status, body) => {
+  ])('of %i with %s does not mean a rejected certificate', (status, body) => {
     for (const target of both)
       expect(toAnswerError(answer(status, body), target)?.code).not.toBe('certificate-rejected');
   });
@@ -118,7 +118,7 @@ describe('a response', () => {
     ['Negotiate, NTLM', '', /asks for Negotiate or NTLM.*BANK_AUTH_URL/],
     [undefined, 'Kein Client certificate', /client certificate.*BANK_TLS_MAX_VERSION=1\.2/],
   ])(
-    'of 401 with WWW-Authenticate %s and the page "%s" is read before advice is given',
+    'of 401 with WWW-Authenticate %s and the page "%s" is taken into account in the advice',
     (authenticate, body, detail) => {
       const error = toAnswerError(answer(401, body, { 'www-authenticate': authenticate }), 'token');
       expect(error).toMatchObject({ code: 'credentials-rejected', detail: expect.stringMatching(detail) });

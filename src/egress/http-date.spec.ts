@@ -14,7 +14,7 @@ describe('a Date header', () => {
     expect([skew, isSkewed(skew)]).toEqual([expected, skewed]);
   });
 
-  it.each([undefined, '', 'yesterday', '0', 'Mon, no date'])('%s is none', (date) => {
+  it.each([undefined, '', 'yesterday', '0', 'Mon, no date'])('%s is not valid', (date) => {
     expect(parseHttpDate(date)).toBeNull();
   });
 });
@@ -42,7 +42,7 @@ describe('a Retry-After', () => {
     expect(toRetryAfterMs('7', date, NOW)).toBe(7000);
   });
 
-  it('that is a date is read against our clock beside a Date that cannot be read', () => {
+  it('that is a date is compared with our clock if the Date of the response is invalid', () => {
     expect(toRetryAfterMs('Mon, 23 Nov 2026 08:00:04 GMT', 'today', NOW)).toBe(3600);
   });
 

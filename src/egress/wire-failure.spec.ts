@@ -57,7 +57,7 @@ const waiting = (reason: string) =>
 
 describe('a TLS alert', () => {
   it.each([40, 42, 43, 44, 45, 46, 47, 48, 49, 51, 116])(
-    '%i is a rejected certificate, also on a kept connection and after the deadline',
+    '%i means a rejected certificate, even on a kept connection and after the deadline',
     (number) => {
       const failed = failure(alert(number), { reusedSocket: true, timedOut: true, connection: OPEN });
       expect(failed).toMatchObject({ code: 'certificate-rejected', owner: 'operator' });
@@ -73,7 +73,7 @@ describe('a TLS alert', () => {
     [80, 'bank-error', 'bank'],
     [112, 'bank-untrusted', 'operator'],
     [120, 'bank-untrusted', 'operator'],
-  ])('%i is %s of the %s, in words', (number, code, owner) => {
+  ])('%i means %s of the %s, with a reason in words', (number, code, owner) => {
     for (const connection of [HELLO, OPEN]) {
       const failed = failure(alert(number), { connection });
       expect([failed.code, failed.owner]).toEqual([code, owner]);
@@ -87,7 +87,7 @@ describe('a TLS alert', () => {
   });
 });
 
-describe('a failure of TLS on our own side', () => {
+describe('a TLS failure on our own side', () => {
   it.each([
     ['unsupported protocol', /no common TLS version/],
     ['wrong ssl version', /no common TLS version/],
@@ -116,7 +116,7 @@ describe('a failure of TLS on our own side', () => {
     }
   });
 
-  it('in a tunnel that does not lead to TLS belongs to the proxy', () => {
+  it('in a tunnel that leads to something other than TLS belongs to the proxy', () => {
     const { code, detail } = failure(waiting('wrong version number'), { connection: TUNNEL });
     expect([code, detail]).toEqual(['proxy-refused', expect.stringContaining('does not lead to a TLS server')]);
   });
@@ -124,20 +124,20 @@ describe('a failure of TLS on our own side', () => {
   it.each([
     ['CERT_HAS_EXPIRED', 'certificate has expired', 'it has expired (CERT_HAS_EXPIRED)'],
     ['UNSPECIFIED', 'EE certificate key too weak', 'its key or its signature is too weak (UNSPECIFIED)'],
-  ])('of a server that is not trusted (%s) names the reason', (code, message, words) => {
+  ])('because of an untrusted server (%s) names the reason', (code, message, words) => {
     const untrusted = failure(withCode(code, { message }), { connection: { ...CERTIFICATE, isUntrusted: true } });
     expect(untrusted.code).toBe('bank-untrusted');
     expect(untrusted.detail).toContain(words);
   });
 });
 
-it('two closes that mean a rejection name the chain, the allowlist and the version, and cause no long back-off', () => {
+it('two closed connections that mean a rejection lead to an error that names the chain, the allowlist and the version, and to no long back-off', () => {
   const refused = failure(withCode('ECONNRESET'), { connection: OPEN, isRefusal: true });
   expect(refused).toMatchObject({ code: 'certificate-rejected', isInferred: true });
   expect(refused.detail).toMatch(/chain.*allowlist.*BANK_TLS_MAX_VERSION=1\.2/);
 });
 
-it('a host name at the start of a sentence keeps its lower case', () => {
+it('a host name at the start of a sentence is not capitalized', () => {
   const { detail } = failure(withCode('X'), { timedOut: true, target: 'api.bank.example:443' });
   expect(detail).toMatch(/^api\.bank\.example:443 gave/);
 });
@@ -173,14 +173,14 @@ describe('a failed call', () => {
     ['an unknown code', wrapped(withCode('EMFILE')), {}, 'bank-unreachable', /failed.*EMFILE/],
     ['a text', 'hunter2', {}, 'bank-unreachable', /failed/],
     ['nothing', undefined, {}, 'bank-unreachable', /failed/],
-  ])('%s: has its code and reason, and no text of its cause', (_name, thrown, change, code, detail) => {
+  ])('%s: has its code and reason, and no text from its cause', (_name, thrown, change, code, detail) => {
     const reported = failure(thrown, change);
     expect(reported).toMatchObject({ code, detail: expect.stringMatching(detail), isInferred: false });
     expect(reported.detail + String(reported.stack)).not.toContain('hunter2');
     expect(reported.cause).toBeUndefined();
   });
 
-  it('is the GatewayError of the agent, however deep it is nested', () => {
+  it("is the agent's GatewayError, however deeply it is nested", () => {
     const unconnected = new GatewayError('proxy-refused', 'said no');
     expect(failure(wrapped(wrapped(unconnected)), { timedOut: true })).toBe(unconnected);
   });

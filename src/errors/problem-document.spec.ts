@@ -9,7 +9,7 @@ describe('a problem document', () => {
     expect(problemSchema.strict().parse(document)).toEqual(document);
   });
 
-  it('has the properties of the error and its table entry, and nothing of the cause', () => {
+  it('has the properties of the error and its table entry, and nothing from the cause', () => {
     const options = {
       cause: new Error('hunter2'),
       owner: 'bank',
@@ -31,7 +31,7 @@ describe('a problem document', () => {
 });
 
 describe('the headers of a problem', () => {
-  it('are the media type, no-store, and those of the error', () => {
+  it("are the media type, no-store, and the error's own", () => {
     const headers = { allow: 'GET' };
     expect(toProblemHeaders(new GatewayError('method-not-allowed', 'x', { headers }))).toEqual({
       'content-type': 'application/problem+json; charset=utf-8',
@@ -40,7 +40,7 @@ describe('the headers of a problem', () => {
     });
   });
 
-  it.each(PROBLEM_CODES)('for %s have Retry-After on a 503, and during a back-off', (code) => {
+  it.each(PROBLEM_CODES)('for %s contain Retry-After on a 503, and during a back-off', (code) => {
     const retryAfter = (retryAfterMs?: number) =>
       toProblemHeaders(new GatewayError(code, 'x', { retryAfterMs }))['retry-after'];
     expect([retryAfter(), retryAfter(7000)]).toEqual([PROBLEMS[code].status === 503 ? '30' : undefined, '7']);
@@ -53,7 +53,7 @@ describe('the headers of a problem', () => {
     [1001, '2'],
     [300_000, '300'],
     [Infinity, '300'],
-  ])('after a back-off of %p ms have Retry-After %s', (retryAfterMs, seconds) => {
+  ])('after a back-off of %p ms contain Retry-After %s', (retryAfterMs, seconds) => {
     const error = new GatewayError('bank-unreachable', 'x', { retryAfterMs });
     expect(toProblemHeaders(error)['retry-after']).toBe(seconds);
   });

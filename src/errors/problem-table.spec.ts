@@ -44,7 +44,7 @@ describe('the table of problems', () => {
     expect(table.sort()).toEqual(DOCUMENTED.map((row) => [...row]).sort());
   });
 
-  it('has codes of responses, and codes that only /health reports', () => {
+  it('distinguishes codes of responses from codes that only /health reports', () => {
     const only = ALL_CODES.filter((code) => PROBLEMS[code].status === null);
     expect([...PROBLEM_CODES, ...only].sort()).toEqual([...ALL_CODES].sort());
     expect(only).toContain('bank-slow');

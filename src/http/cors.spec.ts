@@ -37,7 +37,7 @@ async function ask(method: 'GET' | 'OPTIONS', headers: Record<string, string>, o
 }
 
 describe('the response to a call', () => {
-  it('allows a listed origin only, and exposes our headers', async () => {
+  it('allows only a listed origin, and exposes our headers', async () => {
     const { status, added } = await ask('GET', { origin: TREASURY });
     const { 'access-control-expose-headers': exposed, ...others } = added;
     expect([status, others]).toEqual([200, { 'access-control-allow-origin': TREASURY }]);
@@ -67,7 +67,7 @@ describe('origins of this machine', () => {
   const isLocal = createOriginCheck(['http://localhost:*', 'http://127.0.0.1:*']);
 
   it.each(['http://localhost:5173', 'http://127.0.0.1:1', 'http://localhost', 'http://127.0.0.1:65535'])(
-    'hold %s',
+    'include %s',
     (origin) => expect(isLocal(origin)).toBe(true),
   );
 
@@ -95,7 +95,7 @@ describe('a page of this gateway', () => {
     { origin: own },
     { origin: '', referer: `${own}/accounts` },
     { referer: 'http://GATEWAY.example:3000/' },
-  ])('is the caller with %j', (headers) => expect(isFromOwnPage({ host, ...headers })).toBe(true));
+  ])('is recognized as the caller with %j', (headers) => expect(isFromOwnPage({ host, ...headers })).toBe(true));
 
   it.each([
     {},
@@ -104,7 +104,7 @@ describe('a page of this gateway', () => {
     { referer: 'http://gateway.example:3000.evil.example/' },
     { referer: 'http://evil.example/gateway.example:3000' },
     { referer: 'noise' },
-  ])('is not the caller with %j', (headers) => expect(isFromOwnPage({ host, ...headers })).toBe(false));
+  ])('is not recognized with %j', (headers) => expect(isFromOwnPage({ host, ...headers })).toBe(false));
 
   it('has no origin without a Host', () => expect(isOwnOrigin(own, undefined)).toBe(false));
 });
@@ -112,7 +112,7 @@ describe('a page of this gateway', () => {
 describe('a preflight', () => {
   const METHOD = { 'access-control-request-method': 'GET' };
 
-  it('is an OPTIONS with origin and method; an empty header is a missing one', async () => {
+  it('is an OPTIONS with origin and method; an empty header counts as missing', async () => {
     const allow = async (headers: Record<string, string>) => (await ask('OPTIONS', headers)).added;
     expect(Object.keys(await allow({ origin: TREASURY, ...METHOD }))).toContain('access-control-allow-methods');
     for (const headers of [{ origin: TREASURY }, METHOD, { origin: '', ...METHOD }]) {

@@ -70,7 +70,7 @@ function certificateFiles() {
   return { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile };
 }
 
-it('over HTTPS a client that reads nothing costs a piece of its response', async () => {
+it('over HTTPS, a client that reads nothing costs only one piece of its response', async () => {
   const { dial, ask, accepted } = await serve({ tls: true });
   await dial();
   await until(() => (accepted[0]?.writableLength ?? 0) > 0);
@@ -84,14 +84,14 @@ it('over HTTPS a client that reads nothing costs a piece of its response', async
   expect(await ask('HEAD')).toMatchObject({ text: '', headers: { 'content-length': String(LARGE.length) } });
 });
 
-it.each([false, true])('a client that takes no byte is disconnected (HTTPS: %s)', async (tls) => {
+it.each([false, true])('a client that reads nothing is disconnected (HTTPS: %s)', async (tls) => {
   const { dial, accepted, statuses } = await serve({ tls, limits: { inactiveMs: 300, inactiveAfterDeadlineMs: 200 } });
   await dial();
   await until(() => accepted[0]?.destroyed === true && statuses.length === 1);
   expect(statuses).toEqual([499]);
 });
 
-it('the negative case: a client that takes some bytes now and then gets everything', async () => {
+it('the negative case: a client that reads a little now and then gets everything', async () => {
   const { dial, statuses } = await serve({ limits: { inactiveMs: 1000 } });
   const socket = await dial();
   let read = 0;
@@ -106,7 +106,7 @@ it('the negative case: a client that takes some bytes now and then gets everythi
   expect(statuses).toEqual([200]);
 });
 
-it('a body beyond the bytes that may be under way is overloaded; once they are sent, it is served', async () => {
+it('a body beyond the limit of bytes in flight is overloaded; once others are sent, it is served', async () => {
   const { dial, ask, accepted } = await serve({ limits: { bytesUnderWay: LARGE.length } });
   const slow = await dial();
   await until(() => (accepted[0]?.writableLength ?? 0) > 0);

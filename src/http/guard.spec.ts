@@ -74,7 +74,7 @@ describe('the name in Host', () => {
     expect(await codeOf({ headers: ['Host', host] })).toBe('host-not-allowed');
   });
 
-  it('that is empty is a missing one', async () => {
+  it('that is empty counts as missing', async () => {
     expect(await codeOf({ headers: ['Host', ''] })).toBe('malformed-request');
   });
 
@@ -117,17 +117,17 @@ describe('the local address of the connection as Host', () => {
 });
 
 describe('the probes', () => {
-  it.each(['/health/live', '/health/ready'])('%s is open to any name and address', (route) => {
+  it.each(['/health/live', '/health/ready'])('accept any name and address for %s', (route) => {
     expect(() => pass({ route, allowed: false, headers: ['Host', 'evil.example'] })).not.toThrow();
   });
 
-  it.each(['/health', '/docs', '/', undefined])('the route %s is not', async (route) => {
+  it.each(['/health', '/docs', '/', undefined])('do not include the route %s', async (route) => {
     expect(await codeOf({ route, headers: ['Host', 'evil.example'] })).toBe('host-not-allowed');
     expect(await codeOf({ route, allowed: false })).toBe('client-not-allowed');
   });
 });
 
-describe('a call that a page of another site made', () => {
+describe('a call by a page of another site', () => {
   const from = (site: string, origin?: string) => [
     'Host',
     'localhost',
@@ -155,7 +155,7 @@ describe('a call that a page of another site made', () => {
   const withOrigin = (origin: string, host = 'localhost:3000') => ['Host', host, 'Origin', origin];
 
   it.each(['https://evil.example', 'null', 'http://localhost', 'http://localhost:3001', 'http://localhost.evil:3000'])(
-    'with the unlisted origin %s and no Sec-Fetch-Site is rejected by the API only',
+    'with the unlisted origin %s and no Sec-Fetch-Site is rejected only by the API',
     async (origin) => {
       expect(await codeOf({ headers: withOrigin(origin) })).toBe('client-not-allowed');
       expect(() => pass({ route: '/docs', headers: withOrigin(origin) })).not.toThrow();

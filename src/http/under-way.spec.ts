@@ -14,7 +14,7 @@ const LARGE = Buffer.alloc(16 * 1024 * 1024);
 const NO_GRACE = { SHUTDOWN_DELAY_MS: 0, SHUTDOWN_GRACE_MS: 0 };
 
 describe('the responses under way', () => {
-  it('of one connection are at most 8, whatever others have', () => {
+  it('of one connection are at most 8, independently of other connections', () => {
     const underWay = new UnderWay(HTTP_LIMITS, NO_GRACE);
     const [one, other] = [new Socket(), new Socket()];
     expect(Array.from({ length: 9 }, () => underWay.begin(one))).toEqual([...Array<boolean>(8).fill(true), false]);
@@ -23,7 +23,7 @@ describe('the responses under way', () => {
     expect([underWay.of(one), underWay.begin(one)]).toEqual([7, true]);
   });
 
-  it('have at most 256 MB in total; one that is refused takes nothing', () => {
+  it('have at most 256 MB in total; a refused one takes up nothing', () => {
     const underWay = new UnderWay(HTTP_LIMITS, NO_GRACE);
     const limit = 256 * 1024 * 1024;
     expect([underWay.addBytes(limit - 1), underWay.addBytes(2), underWay.addBytes(1)]).toEqual([true, false, true]);
@@ -34,7 +34,7 @@ describe('the responses under way', () => {
   });
 });
 
-describe('the end of all connections', () => {
+describe('closing all connections', () => {
   // test/process/start-and-stop tests the process
   async function serve(listener: RequestListener) {
     const settings = { SHUTDOWN_DELAY_MS: 0, SHUTDOWN_GRACE_MS: 60_000 };
@@ -62,7 +62,7 @@ describe('the end of all connections', () => {
     return { stop: () => underWay.beforeApplicationShutdown(), dial, open };
   }
 
-  it('answers a request that comes on an open connection while another one waits', async () => {
+  it('answers a request that arrives on an open connection while another response is under way', async () => {
     const waiting: (() => void)[] = [];
     const { stop, dial, open } = await serve((request, response) => {
       if (request.url === '/now') response.end('now');

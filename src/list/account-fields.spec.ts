@@ -47,7 +47,7 @@ describe('an account of the bank', () => {
     expect(account.accountIdentifiers).toEqual([]);
   });
 
-  it('has a whole number in a list of texts as its digits', async () => {
+  it('has a whole number in a list of texts as a string of its digits', async () => {
     expect(read({ ibans: [12_345] }).ibans).toEqual(['12345']);
     expect(await detailOf({ ibans: ['DE1', 2 ** 53] })).toContain('ibans[1] is not a string');
   });

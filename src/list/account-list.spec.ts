@@ -145,13 +145,13 @@ describe('a list', () => {
     expect(ask(list, { q: 'xen' }, 'name')).toEqual(['beyond', 'iban', 'within']);
   });
 
-  it('compares whole numbers only: the start of a long one is none', () => {
+  it('compares only whole numbers: the start of a long number does not match', () => {
     const long = `A${'\u0301'.repeat(600)}B`;
     const list = accountListOf([account({ id: 'long', ibans: [long] }), account({ id: 'short', ibans: ['Á'] })]);
     expect(ask(list, { iban: 'a' }, 'name')).toEqual(['short']);
   });
 
-  it('finds accounts by any id, and keeps the later of two with the same id', () => {
+  it('finds accounts by any id, and keeps the later of two accounts with the same id', () => {
     const ids = ['', '"', '\\', 'a', 'a b', 'é', '😀', '\ud800', '\u0000', '__proto__'];
     const list = accountListOf([...ids.map((id) => account({ id })), account({ id: 'a', name: 'later' })]);
     expect(list.size).toBe(ids.length);

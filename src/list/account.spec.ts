@@ -39,7 +39,7 @@ describe('an account of the API', () => {
     ['ownedByCompanyNumber', { owner: { ...EMPTY.owner, number: 'x' } }],
     ['interestCalcMethod', { interest: { ...EMPTY.interest, calcMethod: 'x' } }],
     ['overdraftRateCalcMethod', { overdraft: { ...EMPTY.overdraft, calcMethod: 'x' } }],
-  ])('has %s of the bank where docs/api.md says, and nowhere else', (name, change) => {
+  ])("has the bank's %s where docs/api.md documents it, and nowhere else", (name, change) => {
     expect(account({ [name]: 'x' })).toEqual({ ...EMPTY, ...change });
   });
 
@@ -91,7 +91,7 @@ describe('the IBAN', () => {
 });
 
 describe('a balance', () => {
-  it('has each field of the bank where docs/api.md says', () => {
+  it("has each of the bank's fields where docs/api.md documents it", () => {
     expect(
       balance({
         type: 'CurrentBalance',

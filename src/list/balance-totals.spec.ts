@@ -34,7 +34,7 @@ describe('totals', () => {
     );
   });
 
-  it('compare dates as instants, and return the text of the bank', () => {
+  it("compare dates as instants, and return the bank's text", () => {
     const dates = ['2026-11-20', 'soon', '2026-11-21T00:00:00+02:00', '2026-11-20T23:00:00Z', null];
     const accounts = dates.map((financialDate, index) =>
       account({ id: String(index), balances: [balance({ financialDate })] }),

@@ -80,7 +80,7 @@ describe('a page that cannot be used', () => {
     ['null among the rows', { result: [null] }, 'result[0] is not an object'],
     ['an array among the rows', [A, B, ['hunter2']], '[2] is not an object'],
     ['very deep nesting', '['.repeat(200_000) + ']'.repeat(200_000), '[0] is not an object'],
-  ])('%s is rejected with its place, not its value', async (_name, value, problem) => {
+  ])('%s is rejected with its path, not its value', async (_name, value, problem) => {
     const detail = await detailOf(value);
     expect(detail).toContain(problem);
     expect(detail).not.toMatch(/hunter2|42/);
@@ -106,7 +106,7 @@ describe('the counts of a page', () => {
     expect(read({ accounts: [A], rowCount: 7, pageSize: 5 })).toMatchObject({ rowCount: 7, echoedSize: 5 });
   });
 
-  it.each([null, 'x', [1]])('are none when pageInfo is %j', (pageInfo) => {
+  it.each([null, 'x', [1]])('are null if pageInfo is %j', (pageInfo) => {
     expect(read({ result: [A], pageInfo })).toMatchObject({ rowCount: null, echoedSize: null });
   });
 });
@@ -115,7 +115,7 @@ describe('a page that would grow in memory', () => {
   it.each([
     ['objects', '{},'],
     ['nesting', '['],
-  ])('of nothing but %s is rejected before it is parsed', async (_name, part) => {
+  ])('is rejected before it is parsed if it is nothing but %s', async (_name, part) => {
     const text = `{"result":[${part.repeat(8_000_000)}`;
     expect(await detailOf(text)).toBe('The account list has too many JSON values for its length.');
   });
@@ -196,7 +196,7 @@ const { json } = fc.letrec<{ json: string; item: string; member: string }>((tie)
   ),
 }));
 
-describe('numbers with a name', () => {
+describe('named numbers', () => {
   it.each([
     ['{"a":19435.50}', { a: '19435.50' }],
     ['{"a":12345678901234567890.12345678901234567890}', { a: '12345678901234567890.12345678901234567890' }],

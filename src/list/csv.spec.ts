@@ -47,7 +47,7 @@ describe('CSV', () => {
   );
 
   it.each(['comma', 'semicolon', 'tab'] as const)(
-    'quotes text with any separator in it, also when separated by %s',
+    'quotes text that contains any separator, even if cells are separated by %s',
     (separator) => {
       const names = ['a,b', 'a;b', 'a\tb', 'a"b'];
       const text = write(

@@ -24,7 +24,7 @@ describe('a sum of decimals', () => {
     expect(addDecimals(a, b)).toBe(sum);
   });
 
-  it('equals BigInt arithmetic, with the most decimals of the two', () => {
+  it('equals BigInt arithmetic, with the larger number of decimals', () => {
     const decimal = fc.stringMatching(/^-?(0|[1-9]\d{0,29})(\.\d{1,20})?$/);
     fc.assert(
       fc.property(decimal, decimal, (a, b) => {
@@ -35,7 +35,7 @@ describe('a sum of decimals', () => {
   });
 });
 
-describe('an order of decimals', () => {
+describe('the sort key of a decimal', () => {
   const compare = (a: string, b: string) => {
     const [x, y] = [toSortableDecimal(a), toSortableDecimal(b)];
     return Number(x > y) - Number(x < y);
@@ -59,7 +59,7 @@ describe('an order of decimals', () => {
     expect(compare(a, b)).toBe(order);
   });
 
-  it('equals the order of BigInts', () => {
+  it('sorts like BigInt', () => {
     const near = amounts.chain((text) => fc.constantFrom(text, `${text}${text.includes('.') ? '' : '.'}0`));
     fc.assert(
       fc.property(amounts, fc.oneof(amounts, near), (a, b) => {

@@ -34,7 +34,7 @@ describe('drift', () => {
     ]);
   });
 
-  it('includes an unknown word of status, protectionType or the type of a balance', () => {
+  it('includes unknown words of status, protectionType and balance types', () => {
     expect(find({ status: 'Frozen', protectionType: 'Other' }, { balances: [{ type: 'Reserved' }] })).toEqual([
       { path: 'status', value: 'Frozen' },
       { path: 'protectionType', value: 'Other' },
@@ -47,12 +47,12 @@ describe('drift', () => {
     ['with a digit', 'DE89'],
     ['that is not a string', true],
     ['that is an object with its own toString', { toString: 1 }],
-  ])('shows no value %s', (_name, status) => {
+  ])('does not show the value %s', (_name, status) => {
     expect(find({ status })).toEqual([{ path: 'status' }]);
   });
 
   it.each(['DE89370400440532013000', 'x'.repeat(41), 'a-b', '', 'a12345', '__proto__x1y2z3a4b5', 'ä'])(
-    'writes the key %p as *',
+    'shows the key %p as *',
     (key) => {
       expect(find({ [key]: 1 }, { balances: [{ [key]: 1 }] })).toEqual([{ path: '*' }, { path: 'balances[].*' }]);
     },

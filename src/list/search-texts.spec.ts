@@ -26,11 +26,11 @@ describe('foldText', () => {
     expect(foldText(plain)).toBe(plain.toUpperCase());
   });
 
-  it('the negative case: keeps other letters apart', () => {
+  it('the negative case: does not merge other letters', () => {
     expect(foldText('ðþŋ')).toBe('ÐÞŊ');
   });
 
-  it('changes nothing that is folded', () => {
+  it('leaves folded text unchanged', () => {
     fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => foldText(foldText(text)) === foldText(text)));
   });
 
@@ -45,7 +45,7 @@ describe('foldText', () => {
 });
 
 describe('foldCase', () => {
-  it('removes letter case, and nothing else', () => {
+  it('removes only letter case', () => {
     expect(foldCase('ACTIVE')).toBe(foldCase('Active'));
     for (const other of ['Actıve', 'Áctive', 'A ctive']) expect(foldCase(other)).not.toBe(foldCase('Active'));
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { inSlices } from './slices.js';
 
 describe('work in slices', () => {
-  it('returns its result, and lets other work in between', async () => {
+  it('returns its result, and lets other work run in between', async () => {
     const order: string[] = [];
     const work = function* () {
       while (!order.includes('other')) yield;

@@ -9,8 +9,8 @@ const sortable = (date: Date) => {
   return `${3e11 + seconds}.${fraction.replace(/0+$/, '')}`;
 };
 
-describe('the instant in a text of the bank', () => {
-  it('equals that of Date, where Date can parse the text', () => {
+describe("the instant in the bank's text", () => {
+  it('equals that of Date, if Date can parse the text', () => {
     const range = { min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true };
     fc.assert(
       fc.property(fc.date(range), fc.integer({ min: -14 * 60, max: 14 * 60 }), (date, offset) => {
@@ -40,7 +40,7 @@ describe('the instant in a text of the bank', () => {
 
   const NONE = ['', 'soon', '2023-02-30', '2023-13-01', '2023-02-21T25:00:00Z', '21.02.2023', '20230221'];
   it.each([...NONE, '2023-02-21T00:00:00Zx', '2023-02-21T00:00:00.Z', '2023-02-21T24:00:00.001Z'])(
-    'is not found in "%s"',
+    'is null for "%s"',
     (text) => {
       expect(toSortableInstant(text)).toBeNull();
     },

@@ -27,7 +27,7 @@ async function ask(document: FixedDocument, encoding: string) {
 }
 
 describe('a fixed document', () => {
-  it('is compressed once for each encoding, when first asked for', async () => {
+  it('is compressed once for each encoding, at its first request', async () => {
     const compressors = countCompressors();
     const document = new FixedDocument(TEXT, HTML);
     expect((await ask(document, '')).body.toString()).toBe(TEXT);
@@ -45,7 +45,7 @@ describe('a fixed document', () => {
   it.each([
     ['is small', 'short', HTML],
     ['is a compressed format', TEXT, { 'content-type': 'image/png' }],
-  ])('the negative case: one that %s is sent as it is', async (_what, text, headers) => {
+  ])('the negative case: is sent uncompressed if it %s', async (_what, text, headers) => {
     const { body, sent } = await ask(new FixedDocument(text, headers), 'gzip');
     expect([body.toString(), sent]).toEqual([text, headers]);
   });

@@ -4,7 +4,7 @@ import { createTypeChooser, toEncoding } from './negotiation.js';
 const choose = createTypeChooser(['application/json', 'text/csv']);
 const FILLING = 'a/b,';
 
-describe('the type for Accept', () => {
+describe('the media type for Accept', () => {
   it.each([
     [undefined, 'application/json'],
     ['*/*', 'application/json'],

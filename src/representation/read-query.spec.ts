@@ -8,11 +8,11 @@ const schema = z.strictObject({
   nested: z.object({ part: z.string('must be a string') }).optional(),
 });
 
-it('a query is read by its schema', () => {
+it('a query is parsed with its schema', () => {
   expect(readQuery({ query: { size: '5' }, originalUrl: '/?size=5' }, schema)).toEqual({ size: 5 });
 });
 
-it('a query string is read once for a schema, and never changes', () => {
+it('a query string is parsed once per schema, and its result cannot be changed', () => {
   let reads = 0;
   const counted = schema.transform((query) => ({ ...query, read: (reads += 1) }));
   const read = (text: string) => readQuery({ query: { size: '5' }, originalUrl: `/${text}` }, counted);
@@ -34,14 +34,14 @@ function problemOf(query: object): GatewayError {
   throw new Error('nothing was refused');
 }
 
-describe('parameters that are rejected', () => {
-  it('are named with the reason', () => {
+describe('rejected parameters', () => {
+  it('are reported with the reason', () => {
     const error = problemOf({ size: 'x' });
     expect([error.code, error.status, error.detail]).toEqual(['invalid-request', 400, 'size must be a whole number.']);
     expect(error.errors).toEqual([{ name: 'size', reason: 'must be a whole number' }]);
   });
 
-  it('are all named, each unknown one separately', () => {
+  it('are all reported, each unknown one separately', () => {
     expect(problemOf({ size: 'x', colour: '1', 'a[]': '2' }).errors).toEqual([
       { name: 'size', reason: 'must be a whole number' },
       { name: 'colour', reason: 'is not a parameter of this route (see /docs)' },
@@ -49,16 +49,16 @@ describe('parameters that are rejected', () => {
     ]);
   });
 
-  it('are named by their path', () => {
+  it('are reported by their path', () => {
     expect(problemOf({ nested: { part: 1 } }).errors?.[0]?.name).toBe('nested.part');
   });
 
-  it('are cut off when their name is long', () => {
+  it('are truncated if their name is long', () => {
     const name = problemOf({ ['x'.repeat(5000)]: '1' }).errors?.[0]?.name;
     expect(name).toBe(`${'x'.repeat(60)}…`);
   });
 
-  it('are named without their value', () => {
+  it('are reported without their value', () => {
     expect(JSON.stringify(problemOf({ size: 'hunter2', colour: 'hunter2' }))).not.toContain('hunter2');
   });
 });

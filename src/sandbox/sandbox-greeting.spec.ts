@@ -19,7 +19,7 @@ const at = (directory: string): Parameters<typeof sandboxGreeting>[0] => ({
 });
 
 describe('sandboxGreeting', () => {
-  it('prints commands that a shell can run, whatever the directory is called', () => {
+  it('prints commands that a shell can run, whatever the name of the directory', () => {
     for (const directory of ['/plain', "/it's $HOME & more", '/a b:c']) {
       const commands = sandboxGreeting(at(directory))
         .split('\n')

@@ -31,7 +31,7 @@ function endless(socket: Socket): void {
   socket.once('close', () => clearInterval(timer));
 }
 
-it('a reply without an end on an idle connection ends it', async () => {
+it('an endless reply on an idle connection closes the connection', async () => {
   let ended = false;
   const server = createServer((socket) => {
     socket.on('error', () => undefined).on('close', () => (ended = true));

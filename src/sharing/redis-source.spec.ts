@@ -113,14 +113,14 @@ class OneSnapshot extends SnapshotSource {
 }
 
 describe('a copy', () => {
-  it('has the age of what was loaded', async () => {
+  it('has the age of the version that was loaded', async () => {
     const { clock, read } = await scene({ lookedAtMs: NOW_MS - 9000, loadedMs: NOW_MS - 5000 });
     const { source, snapshot } = await read();
     expect(source).toBe('shared');
     expect(Math.round(clock.since(snapshot.askedAt))).toBe(5000);
   });
 
-  it('is loaded within the part of the wait that its check has left', async () => {
+  it('is loaded within the rest of the wait after its check', async () => {
     const { read, waits } = await scene({ lookedAtMs: NOW_MS - 9000, loadedMs: NOW_MS - 9000, lookMs: 150 });
     expect((await read()).source).toBe('shared');
     // plus 20 ms per MB
@@ -135,7 +135,7 @@ describe('a copy', () => {
   it.each([
     [5000, 'shared'],
     [60_000, undefined],
-  ] as const)('of %i ms is taken without the lock where the bank is not asked: %s', async (ageMs, source) => {
+  ] as const)('of %i ms is taken without the lock if the bank is not called: %s', async (ageMs, source) => {
     const { take, sent } = await scene({ lookedAtMs: NOW_MS - ageMs, loadedMs: NOW_MS - ageMs });
     expect((await take())?.source).toBe(source);
     expect(sent.map(([name]) => name)).not.toContain('SET');
@@ -155,7 +155,7 @@ it('a value that cannot be opened is ignored, and logged once', async () => {
 });
 
 describe('after access was withdrawn', () => {
-  it('an older copy that another instance stores back is not taken, until the bank lists accounts again', async () => {
+  it('an older copy that another instance stores again is not taken until the bank lists accounts again', async () => {
     const { bank, clock, read, take, sent } = await scene({ lookedAtMs: NOW_MS - 20_000, loadedMs: NOW_MS - 20_000 });
     const ANY_AGE = () => true;
     expect((await take(ANY_AGE))?.source).toBe('shared');
@@ -201,7 +201,7 @@ describe("another instance's refresh", () => {
     expect(clock.since(began)).toBe(2000);
   });
 
-  it('is not waited for a third time after two waits in vain, which is logged; once the lock is free, waiting starts again', async () => {
+  it('is not waited for after two waits in vain, which is logged; once the lock is free, waiting starts again', async () => {
     const { clock, lines, read, lock, unlock } = await scene({ lookedAtMs: 0, loadedMs: 0 });
     const waitedMs = async () => {
       const began = clock.now();

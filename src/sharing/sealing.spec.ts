@@ -42,7 +42,7 @@ describe('a group', () => {
     ['address', () => toGroup(material(), { ...BANK, BANK_BASE_URL: 'https://other.example' }, null)],
     ['token address', () => toGroup(material(), { ...BANK, BANK_AUTH_URL: 'https://other.example' }, null)],
     ['SNAPSHOT_KEY_FILE', () => toGroup(material(), BANK, randomBytes(32))],
-  ])('differs for another %s, and cannot decrypt a copy even with the id of the first', async (_what, toOther) => {
+  ])("differs for another %s, and cannot decrypt a copy even with the first group's id", async (_what, toOther) => {
     const { group, sealed } = await scene();
     const other = await toOther();
     expect(other.keyId).not.toBe(group.keyId);

@@ -46,7 +46,7 @@ describe('the bank as a source', () => {
     expect([error.code, error.detail]).toEqual(['bank-timeout', expect.stringContaining('SNAPSHOT_READ_TIMEOUT_MS')]);
   });
 
-  it('fails with the reason of its signal at a stop', async () => {
+  it('fails with the reason of its signal when the process stops', async () => {
     const { read, stop } = begin((_id, signal) => untilAborted(signal));
     const reading = refusalOf(read);
     stop.abort(new GatewayError('stopping', 'stopping'));

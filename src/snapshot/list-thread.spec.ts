@@ -74,7 +74,7 @@ describe('a list thread', () => {
     expect(await digestOf(more, {})).not.toBe(digest);
   });
 
-  it('exports its accounts as JSON, which another thread reads; null if that is too large', async () => {
+  it('exports its accounts as JSON, which another thread can read; null if the JSON is too large', async () => {
     const accounts = [account({ id: 'a', name: 'Ä' }), account({ id: 'b', name: 'B' })];
     const json = new TextEncoder().encode(JSON.stringify(accounts));
     const thread = start();
@@ -83,7 +83,7 @@ describe('a list thread', () => {
     expect(await thread.toJson(json.length - 1)).toBeNull();
   });
 
-  it('returns the error of a page that cannot be read', async () => {
+  it('returns the error of an unreadable page', async () => {
     const wrong = bodyWith([{ accountId: {} }]);
     expect(await refusalOf(() => start().takePage(1, wrong))).toMatchObject({
       code: 'bank-response-invalid',
@@ -98,7 +98,7 @@ describe('a list thread', () => {
   });
 });
 
-describe('a search that takes long', () => {
+describe('a slow search', () => {
   const slow = () => {
     const result = Array.from({ length: 500 }, (_, index) => ({
       accountId: `a-${index}`,
@@ -113,7 +113,7 @@ describe('a search that takes long', () => {
     size: 50,
   });
 
-  it('holds up neither other queries nor the next list', async () => {
+  it('blocks neither other queries nor the next list', async () => {
     const thread = start();
     await thread.takePage(1, slow());
     await thread.finish();
@@ -126,7 +126,7 @@ describe('a search that takes long', () => {
     expect(done[0]).toBe('other');
   });
 
-  it('ends when its caller has left, and so does its thread when it is retired', async () => {
+  it('ends when its caller has left, and so does its thread if it is retired', async () => {
     const thread = start();
     await thread.takePage(1, slow());
     await thread.finish();
@@ -166,7 +166,7 @@ describe('a long document', () => {
     expect([pieces.length > 50, body.accounts.length]).toEqual([true, 500]);
   });
 
-  it('keeps a retired thread alive until it is read to its end, or abandoned', async () => {
+  it('keeps a retired thread alive until it is read to the end or abandoned', async () => {
     const thread = start();
     await thread.takePage(1, long());
     await thread.finish();
@@ -195,12 +195,12 @@ describe('a retired thread', () => {
   });
 });
 
-describe('a thread that fails', () => {
+describe('a failing thread', () => {
   it.each([
     ['throws', 'throw new Error("no such thing")', 'internal-error'],
     ['needs too much memory', 'const all = []; for (;;) all.push(new Array(1e6).fill({}));', 'bank-response-invalid'],
     ['is ended', '', 'internal-error'],
-  ])('because it %s rejects the page and all later calls', async (_name, script, code) => {
+  ])('that %s rejects the page and all later calls', async (_name, script, code) => {
     const thread = start(script);
     if (script === '') setImmediate(() => void thread.end());
     expect((await refusalOf(() => thread.takePage(1, page('a')))).code).toBe(code);
@@ -208,7 +208,7 @@ describe('a thread that fails', () => {
     expect(thread.hasEnded).toBe(true);
   });
 
-  it('because its list does not fit into its heap rejects the list', async () => {
+  it('whose list does not fit into its heap rejects the list', async () => {
     const thread = new ListThread({ maxHeapMb: 24 });
     onClose(() => thread.end());
     const pageOf = (number: number) => {
@@ -228,7 +228,7 @@ describe('a thread that fails', () => {
     ]);
   });
 
-  it('because a query needs too much memory is lost, and its list is too large', async () => {
+  it('whose query needs too much memory is lost, because its list is too large', async () => {
     const thread = start(`
       if (call.method !== 'answer') parentPort.postMessage({ id: call.id, result: 1 });
       else { const all = []; for (;;) all.push(new Array(1e6).fill({})); }`);
@@ -237,7 +237,7 @@ describe('a thread that fails', () => {
     expect((await thread.lost).code).toBe('bank-response-invalid');
   });
 
-  it('right after its reply to finish has no list', async () => {
+  it('that dies right after its reply to finish has no list', async () => {
     const thread = start(`
       parentPort.postMessage({ id: call.id, result: 1 });
       const all = []; for (;;) all.push(new Array(1e6).fill({}));`);
@@ -247,7 +247,7 @@ describe('a thread that fails', () => {
   it.each([
     ['retired', (thread: ListThread) => thread.retire()],
     ['ended', (thread: ListThread) => thread.end()],
-  ])('is not lost when it was %s', async (_how, end) => {
+  ])('does not count as lost if it was %s', async (_how, end) => {
     const thread = await listOf('a');
     void end(thread);
     await until(() => thread.hasEnded);

@@ -21,7 +21,7 @@ function startNotice() {
 }
 
 describe('the notice that a certificate expires', () => {
-  it('is logged once each 60, 30, 14, 7, 1 and 0 days before the end, however often it is checked', () => {
+  it('is logged once each 60, 30, 14, 7, 1 and 0 days before expiry, however often it is checked', () => {
     const { notice, lines } = startNotice();
     for (let hour = 100 * 24; hour >= -48; hour--) notice.check(certificate(), END - hour * 3_600_000);
     expect(lines.map(({ daysLeft: left }) => left)).toEqual([60, 30, 14, 7, 1, 0]);
@@ -33,7 +33,7 @@ describe('the notice that a certificate expires', () => {
     expect(lines.at(-1)?.msg).toBe('a certificate has expired: get another');
   });
 
-  it('is logged at once for a certificate with 20 days left, and next at 14', () => {
+  it('is logged at once for a certificate with 20 days left, and next at 14 days', () => {
     const { notice, lines } = startNotice();
     for (const day of [20, 19.5, 15, 14, 13]) notice.check(certificate(), END - day * DAY_MS);
     expect(lines.map(({ daysLeft: left }) => left)).toEqual([20, 14]);
@@ -65,6 +65,6 @@ it.each([
   [0, 'less than a day'],
   [1, '1 day'],
   [7, '7 days'],
-])('%i days left are, in words, %s', (days, words) => {
+])('%i days left are shown as: %s', (days, words) => {
   expect(toDays(days)).toBe(words);
 });

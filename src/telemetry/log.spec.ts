@@ -27,7 +27,7 @@ describe('a log line', () => {
     expect(new Date(String(time)).toISOString()).toBe(time);
   });
 
-  it('is not written below the level', () => {
+  it('below the level is not written', () => {
     const written: string[] = [];
     new Log({ level: 'info', pretty: false, destination: { write: (line) => void written.push(line) } }).logger.debug(
       'x',
@@ -47,7 +47,7 @@ describe('an error in a log line', () => {
   ];
 
   it.each(ways)(
-    'passed as %s shows neither its message nor its properties, also on a terminal',
+    'that is passed as %s shows neither its message nor its properties, also on a terminal',
     (_name, toArguments) => {
       let shown = '';
       const destination = { write: (line: string) => void (shown += line) };
@@ -66,7 +66,7 @@ describe('an error in a log line', () => {
     expect(written.join('')).not.toContain('hunter2');
   });
 
-  it('shows its class, code and place, and those of its cause', () => {
+  it('shows its class, code and location, and those of its cause', () => {
     const { logger, lines } = keepLines();
     logger.error({ err: new TypeError('outer', { cause: loadedError() }) }, 'x');
     expect(lines()[0]?.['err']).toEqual({

@@ -20,7 +20,7 @@ describe('a log line of Nest', () => {
     expect(lines()).toMatchObject([{ level, context: 'Quota', msg: 'spent' }]);
   });
 
-  it('has neither message nor stack text of an error, because they may quote data', () => {
+  it('contains neither message nor stack text of an error, because they may quote data', () => {
     const { logger, written, lines } = keepLines();
     Logger.overrideLogger(new NestLogger(logger));
     const error = new TypeError('hunter2');

@@ -54,7 +54,7 @@ describe('standard output', () => {
     expect(String((await flushed)[0])).toBe('flushed');
   });
 
-  it('keeps at most 16 MB of lines for a reader, and counts the others', async () => {
+  it('keeps at most 16 MB of lines for a reader, and counts the dropped ones', async () => {
     const child = start(`
       for (let line = 0; line < 20_000; line++) output.write('x'.repeat(999) + '\\n');
       process.stderr.write(String(countLostLines()));`);

@@ -18,7 +18,7 @@ async function start(env: Record<string, string>) {
 
 describe('OpenTelemetry variables', () => {
   it.each([{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }, { OTEL_TRACES_SAMPLER: 'always_off' }])(
-    '%j turns traces off, without a warning',
+    '%j turn tracing off, without a warning',
     async (off) => {
       expect(await start({ ...NOWHERE, OTEL_BSP_MAX_QUEUE_SIZE: '5', ...(off as Record<string, string>) })).toEqual({
         warnings: [],
@@ -27,7 +27,7 @@ describe('OpenTelemetry variables', () => {
     },
   );
 
-  it('the negative case: without them, an endpoint turns traces on', async () => {
+  it('the negative case: without them, an endpoint turns tracing on', async () => {
     expect(await start({ ...NOWHERE, OTEL_SDK_DISABLED: 'false' })).toEqual({ warnings: [], isTraced: true });
   });
 });

@@ -46,7 +46,7 @@ describe('the waits', () => {
     expect(waits([new GatewayError(code, '')])).toEqual([REFUSALS.has(code) ? 30_000 : 1000]);
   });
 
-  it('after a refusal that is only inferred are those of a failure', () => {
+  it('after a refusal that is only inferred equal those after a failure', () => {
     expect(waits([new GatewayError('certificate-rejected', '', { isInferred: true })])).toEqual([1000]);
   });
 
@@ -58,7 +58,7 @@ describe('the waits', () => {
     expect(backOff.failed(failure()).retryAfterMs).toBe(1000);
   });
 
-  it('are up to a fifth longer through jitter, but never beyond the last step', () => {
+  it('are extended by up to a fifth through jitter, but never beyond the last step', () => {
     expect(waits(times(6, failure), 1)).toEqual([1200, 2400, 4800, 9600, 19_200, 30_000]);
     expect(waits(times(5, refusal), 1)).toEqual([36_000, 72_000, 144_000, 288_000, 300_000]);
   });
@@ -103,7 +103,7 @@ describe('during the back-off', () => {
 });
 
 describe('a series of failures', () => {
-  it('counts those of every kind, since the first, until a success', () => {
+  it('counts failures of every kind, since the first one, until a success', () => {
     const { clock, backOff } = start();
     backOff.failed(failure());
     clock.advance(2000);

@@ -7,7 +7,8 @@ import { json, listAccounts, startPretendBank } from '../support/pretend-bank.js
 import { sampleAccount } from '../support/sample-accounts.js';
 import { start } from '../support/sandbox.js';
 
-// The rules are tested beside the code: fields in src/bank and src/list, parameters and CSV in src/accounts and src/list.
+// The rules are tested next to the code: fields in src/bank and src/list, parameters and CSV in src/accounts and
+// src/list.
 
 const PATH = '/api/v1/accounts';
 
@@ -27,7 +28,7 @@ describe('the list', () => {
     };
   };
 
-  it('has every account exactly once over its pages, sorted by name', async () => {
+  it('returns every account exactly once over its pages, sorted by name', async () => {
     const pages = [await list(), await list('?pageNumber=2'), await list('?pageNumber=3')];
     expect(pages.map(({ page }) => page)).toEqual(
       [1, 2, 3].map((number) => ({ number, size: 50, total: 120, hasMore: number < 3 })),
@@ -147,7 +148,7 @@ describe('filters, sort and formats', () => {
           accountIdentifiers: null,
           balances: [{ type: 'CurrentBalance', currency: 'EUR', beginOfDayAmount: `#${index}#`, intraDayAmount: 0 }],
         });
-        // digits as the bank writes them; JSON.stringify would change them
+        // the bank's digits; JSON.stringify would change them
         return JSON.stringify(account).replace(/"#(\d+)#"/, (_all, at) => AMOUNTS[Number(at)] as string);
       });
       json(response, 200, `{"result":[${rows.join()}],"pageInfo":{"pageSize":1000,"rowCount":${rows.length}}}`);
@@ -183,7 +184,7 @@ describe('filters, sort and formats', () => {
     if (answer.status !== 200) expect(answer.json).toMatchObject({ status: 406, code: 'not-acceptable' });
   });
 
-  it('JSON, CSV and NDJSON keep the digits of the bank; only CSV escapes names that look like formulas', async () => {
+  it("JSON, CSV and NDJSON keep the bank's digits; only CSV escapes names that look like formulas", async () => {
     const list = (await gateway.get(`${PATH}?sort=openedAt`)).json.accounts as Account[];
     expect(list.map(({ name }) => name)).toEqual(NAMES);
     expect(list.map(({ balances }) => balances[0]?.beginOfDay)).toEqual(WRITTEN);

@@ -61,7 +61,7 @@ describe('responses match the OpenAPI document', () => {
     expect(document.servers.map(({ url }) => url)).toEqual(['/']);
   });
 
-  it('routes list their formats and problems, amounts have a format, parameters a default', () => {
+  it('routes list their formats and problems, amounts have a format, and parameters have a default', () => {
     const { responses = {}, parameters = [] } = document.paths['/api/v1/accounts']?.['get'] ?? {};
     const formats = responses['200']?.content ?? {};
     expect(Object.keys(formats)).toEqual(['application/json', 'text/csv', 'application/x-ndjson']);
@@ -74,7 +74,7 @@ describe('responses match the OpenAPI document', () => {
     expect(schemas).toMatchObject({ sort: { default: 'name' }, pageSize: { type: 'integer', default: 50 } });
   });
 
-  it('the pattern of a text filter accepts exactly what the gateway accepts', async () => {
+  it('the pattern of a text filter accepts exactly the same texts as the gateway', async () => {
     const { parameters = [] } = document.paths['/api/v1/accounts']?.['get'] ?? {};
     const pattern = new RegExp(parameters.find(({ name }) => name === 'q')?.schema.pattern ?? '(?!)');
     for (const [value, status] of [
@@ -134,7 +134,7 @@ describe('responses match the OpenAPI document', () => {
     expect(recent.points.at(-1)).toMatchObject({ errors: 0, stale: 0 });
   });
 
-  it('/problems is JSON for callers who prefer it, else a page', async () => {
+  it('/problems is JSON for callers who prefer it, otherwise a page', async () => {
     const accept = { accept: 'application/json' };
     const all = await gateway.get('/problems', accept);
     expect([all.status, all.headers['content-type'], all.headers['vary']]).toEqual([

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   bank.onAccounts = listSample(50);
-  // nothing is left of the test before: snapshot, token and back-off have expired
+  // nothing remains of the previous test: snapshot, token and back-off have expired
   clock.advance(400_000);
 });
 
@@ -62,7 +62,7 @@ describe('ETags', () => {
     clock.advance(20_000);
     const later = await fetchRaw(PATH, unlessSame);
     expect(later.status).toBe(304);
-    // the header is newer than asOf in the body that the caller kept
+    // the header is newer than asOf in the body that the caller has kept
     expect(String(later.headers['snapshot-as-of']) > String(first.headers['snapshot-as-of'])).toBe(true);
     const other = await startGateway(bank);
     expect((await other.get(PATH)).headers.etag).toBe(first.headers['etag']);
@@ -123,7 +123,7 @@ describe('compression', () => {
     }
   });
 
-  it('the API and fixed documents are compressed over 1 KB, with Vary: Accept-Encoding', async () => {
+  it('the API and fixed documents above 1 KB are compressed, with Vary: Accept-Encoding', async () => {
     const html = (await fetchRaw('/', { accept: 'text/html' })).body.toString();
     const assets = [...html.matchAll(/\/assets\/[^"]+\.(?:js|css)/g)].map(([path]) => path);
     expect(assets.length).toBeGreaterThan(1);
@@ -139,9 +139,9 @@ describe('compression', () => {
     }
   });
 
-  it('a download is compressed for each request, fixed documents are not', async () => {
+  it('a download is compressed at each request, fixed documents are not', async () => {
     const asked = { 'accept-encoding': 'br' };
-    // they are compressed in the background after the start, one after the other; these are among the last
+    // they are compressed in the background after startup, one after the other; these are among the last
     for (const path of ['/', '/accounts', '/problems', '/docs/guide/page.css', '/docs/guide/page.js']) {
       for (const encoding of ['br', 'gzip']) await fetchRaw(path, { 'accept-encoding': encoding });
     }
@@ -167,7 +167,7 @@ describe('compression', () => {
 });
 
 describe('a download', () => {
-  it('a slow reader gets the whole list of one snapshot, though two refreshes happen meanwhile', async () => {
+  it('a slow reader gets the whole list of one snapshot, although two refreshes happen meanwhile', async () => {
     // the same snapshot, however long the first download takes
     clock.stop();
     bank.onAccounts = listSample(4000);

@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 
 type Issued = Awaited<ReturnType<PretendBank['issueClient']>>;
 
-/** A validity between two numbers of days from now. */
+/** A validity that starts and ends the given numbers of days from now. */
 const days = (from: number, to: number) => ({
   notBefore: new Date(Date.now() + from * DAY_MS),
   notAfter: new Date(Date.now() + to * DAY_MS),
@@ -36,7 +36,7 @@ const thumbprints = (bank: PretendBank) =>
 const replaced = (gateway: Gateway) => gateway.events('certificate.replaced').length;
 const shownOf = async (gateway: Gateway) => (await gateway.get('/health')).json.details.certificate;
 
-describe('a certificate that is replaced at run time', () => {
+describe('a certificate replaced at run time', () => {
   let bank: PretendBank;
   let gateway: Gateway;
   let linked: string;
@@ -66,7 +66,7 @@ describe('a certificate that is replaced at run time', () => {
     expect(await shownOf(gateway)).toMatchObject({ status: 'up', thumbprint: next.thumbprint, next: null });
   });
 
-  it('is noticed when the file is renamed into place, or a symbolic link changes as in Kubernetes', async () => {
+  it('is noticed if the file is renamed into place, or if a symbolic link changes as in Kubernetes', async () => {
     const before = replaced(gateway);
     const next = await bank.issueClient('renewed');
     writeFileSync(join(bank.directory, 'next.pfx'), next.pfx);
@@ -138,7 +138,7 @@ describe('a certificate that is replaced at run time', () => {
 describe('a bad certificate is not used', () => {
   let bank: PretendBank;
   let gateway: Gateway;
-  /** The certificate in use, and one to replace it. */
+  /** The current certificate, and one to replace it. */
   let old: Issued;
   let next: Issued;
   let roots: Buffer;
@@ -179,7 +179,7 @@ describe('a bad certificate is not used', () => {
     ['removed', 'certificate-unusable', 'refused', () => unlinkSync(bank.files.pfx)],
     ['not known to the bank', 'credentials-rejected', 'waiting-for-bank', answerTokens(401)],
     ['that the bank could not be asked about', 'bank-error', 'waiting-for-bank', answerTokens(503)],
-  ])('if it is %s; once that is repaired, the new one is used', async (_name, code, state, change) => {
+  ])('if it is %s; once it is repaired, the new one is used', async (_name, code, state, change) => {
     const before = refusals().length;
     change();
     await reload();
@@ -187,7 +187,7 @@ describe('a bad certificate is not used', () => {
     expect((await gateway.get(PATH)).status).toBe(200);
     expect(thumbprints(bank).at(-1)).toBe(old.thumbprint);
     const health = await gateway.get('/health');
-    // waiting for the bank is no failure
+    // waiting for the bank is not a failure
     const isWaiting = state === 'waiting-for-bank';
     expect(health.status).toBe(200);
     expect(health.json.details.certificate).toMatchObject({
@@ -206,13 +206,13 @@ describe('a bad certificate is not used', () => {
     bank.onToken = issueToken(bank);
     for (const file of [bank.files.ca, proxyRoots]) writeFileSync(file, roots);
     install(bank, next);
-    // at once, as on SIGHUP, whatever the back-off
+    // at once, as after SIGHUP, whatever the back-off
     await reload();
     expect(await shownOf(gateway)).toMatchObject({ thumbprint: next.thumbprint, next: null });
     [old, next] = [next, old];
   });
 
-  it('until the bank can be reached to prove it; then it is used without help', async () => {
+  it('until the bank can be reached to prove it; then it is used without intervention', async () => {
     const before = [refusals().length, replaced(gateway)] as const;
     answerTokens(503)();
     await until(() => refusals().length > before[0]);
@@ -245,7 +245,7 @@ describe('validity', () => {
     await expectCommonConditions(bank, gateway, [answer]);
   });
 
-  /** An unusable certificate is replaced without proof while the bank cannot be reached. */
+  /** An unusable certificate is replaced without proof while the bank is unreachable. */
   async function expectReplacedUnproved(bank: PretendBank, gateway: Gateway): Promise<void> {
     bank.onToken = (_request, response) => json(response, 503, {});
     const next = await bank.issueClient('renewed');
@@ -256,7 +256,7 @@ describe('validity', () => {
     await until(async () => (await gateway.get(PATH)).status === 200);
   }
 
-  it('with less than 30 days left the gateway serves, and health is degraded; once expired, it is no longer sent', async () => {
+  it('with less than 30 days left, the gateway serves, and health is degraded; once expired, it is no longer sent', async () => {
     const bank = await startPretendBank({ clientValidity: days(-300, 20.5) });
     const clock = new MovedClock();
     const gateway = await startGateway(bank, { SNAPSHOT_MAX_AGE_MS: '86400000' }, clock);
@@ -275,7 +275,7 @@ describe('validity', () => {
   });
 });
 
-it('an unusable PFX ends the start with exit code 3, one line for people and one log line', async () => {
+it('an unusable PFX ends startup with exit code 3, one line for people and one log line', async () => {
   const [sandbox, cwd] = [await start(), temporaryDirectory()];
   writeFileSync(join(cwd, 'wrong'), 'planted-passcode');
   const env = programEnvironment(sandbox, { BANK_PFX_PASSCODE_FILE: join(cwd, 'wrong') });

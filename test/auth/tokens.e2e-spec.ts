@@ -7,11 +7,11 @@ import { MovedClock } from '../support/moved-clock.js';
 import { json } from '../support/pretend-bank.js';
 import { until } from '../support/until.js';
 
-// The rules of a token are tested in src/auth/access-token-provider.spec.ts and src/auth/authorized-call.spec.ts.
+// The rules for tokens are tested in src/auth/access-token-provider.spec.ts and src/auth/authorized-call.spec.ts.
 
 const bank = await bankForFile();
 const tokenRequests = () => bank.requests.filter(({ path }) => path.includes('authorize')).length;
-/** The number of the token, from 1, that each call for accounts was sent with. */
+/** The number of the token, from 1, sent with each call for accounts. */
 const sent = () =>
   bank.requests
     .filter(({ path }) => path.startsWith('/api/v1/accounts'))
@@ -25,7 +25,7 @@ it('while renewals fail with 500, the old token is used until its end, and an ex
   bank.onToken = (_request, response) => json(response, 500, '');
   clock.advance(256_000);
   for (let attempt = 1; attempt <= 3; attempt++) {
-    // two callers for each attempt
+    // two callers per attempt
     answers.push(await askInTime(gateway), await askInTime(gateway));
     await until(() => gateway.events('token.failed').length === attempt);
     clock.advance(10_000);
@@ -50,7 +50,7 @@ it('while renewals fail with 500, the old token is used until its end, and an ex
   await expectCommonConditions(bank, gateway, [...answers, late, last]);
 });
 
-it("somebody sets the machine's clock by an hour, forward and back, then back and forward: no error, no storm", async () => {
+it("setting the machine's clock by an hour, forward and back, then back and forward, causes no error and no flood of calls", async () => {
   const clock = new MovedClock();
   const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '0' }, clock);
   await askInTime(gateway);

@@ -8,9 +8,9 @@ import { issueToken, type Handler } from '../support/pretend-bank.js';
 import { PLANTED, sampleAccount } from '../support/sample-accounts.js';
 import { startRawServer } from '../support/servers.js';
 
-// Every status and document is tested beside the code: src/egress/answer-error.spec.ts, src/auth/request-token.spec.ts,
-// src/list/bank-page.spec.ts and src/list/account-fields.spec.ts; retries in src/bank/account-reader.spec.ts. Here: calls to the
-// bank, responses to callers, leaks.
+// Every status and document is tested next to the code: src/egress/answer-error.spec.ts,
+// src/auth/request-token.spec.ts, src/list/bank-page.spec.ts and src/list/account-fields.spec.ts; retries in
+// src/bank/account-reader.spec.ts. Here: calls to the bank, responses to callers, leaks.
 
 const bank = await bankForFile();
 const elsewhere = await startRawServer();
@@ -44,7 +44,7 @@ describe('a failure of the token endpoint leads to its code', () => {
     ['access_token with CR and LF', field({ access_token: `${PLANTED.text}\r\nX-Injected: 1` }), invalid],
   ])('%s', async (_name, onToken, expected) => {
     const { tokenRequests, accountRequests } = await faults.run({ onToken, ...expected });
-    // only valid tokens are ever sent
+    // the gateway only ever sends valid tokens
     expect([tokenRequests, accountRequests]).toEqual([1, 0]);
   });
 });
@@ -74,7 +74,7 @@ describe('a failure of the account list leads to its code', () => {
       'reset within the body',
       ({ socket }) => {
         socket.write(`${HEAD}Content-Length: 5000\r\n\r\n${PAGE}`);
-        // a reset overtakes data in transit, so it waits until the beginning has arrived
+        // a reset overtakes data in transit, so wait until the beginning has arrived
         onceResponseArrives(() => resetUnder(socket as TLSSocket));
       },
       network,
@@ -95,7 +95,7 @@ describe('a failure of the account list leads to its code', () => {
     subscribe('http.client.response.finish', onHead);
   }
 
-  /** Sends a TCP reset. A TLSSocket cannot, but the socket below it can. */
+  /** Sends a TCP reset. A TLSSocket cannot do so, but the socket below it can. */
   function resetUnder(socket: TLSSocket): void {
     const under = [...bank.sockets].find(({ remotePort }) => remotePort === socket.remotePort);
     under?.resetAndDestroy();
@@ -103,6 +103,6 @@ describe('a failure of the account list leads to its code', () => {
   }
 });
 
-it('the target of a redirect gets no connection', () => expect(elsewhere.accepted).toBe(0));
+it('the target of a redirect receives no connection', () => expect(elsewhere.accepted).toBe(0));
 
-it('leaves no connection, file or secret behind', () => faults.end());
+it('the failures leave no connection, file or secret behind', () => faults.end());

@@ -14,17 +14,18 @@ import { scrape } from '../support/scrape.js';
 import { closedPort, startRawServer, startTlsServer } from '../support/servers.js';
 import { hasOpenssl } from '../support/tools.js';
 
-// The rows of docs/troubleshooting.md#symptoms, at the start of a gateway: the app's answer, /health, log and doctor name one code and
-// one owner, and one alert fires. `npm run causes` prints the table, with the deadlines that the gateway has by default.
+// The rows of docs/troubleshooting.md#symptoms, at the start of a gateway: the app's response, /health, log and doctor
+// report one code and one owner, and one alert fires. `npm run causes` prints the table, with the gateway's default
+// deadlines.
 
 const bank = await bankForFile();
 
 type Env = Record<string, string>;
 
-/** The cause, what arranges it, code and owner, and the doctor's code where it differs. */
+/** The cause, its setup, code and owner, and the doctor's code if it differs. */
 type Row = [cause: string, arrange: () => Env | Promise<Env>, code: string, owner: string, doctor?: string];
 
-/** A deadline short enough for a test, in which a busy machine still gets a token. */
+/** A deadline short enough for a test, but long enough to get a token on a busy machine. */
 const BANK_REQUEST_TIMEOUT_MS = process.env['CAUSES'] ? '10000' : '3000';
 /** For a bank that is never reached. */
 const LATE: Env = { BANK_CONNECT_TIMEOUT_MS: process.env['CAUSES'] ? '3000' : '600', BANK_REQUEST_TIMEOUT_MS };

@@ -19,8 +19,8 @@ import { startRawServer } from '../support/servers.js';
 import { canMountDisk, hasRedis, pathOf } from '../support/tools.js';
 import { until } from '../support/until.js';
 
-// The reports of a running gateway about each cause to apps, in /health and in the log, and what the doctor and the alerts report.
-// causes-at-start.e2e-spec.ts has those that end the path to the bank. `npm run causes` prints the table.
+// A running gateway's reports about each cause: to apps, in /health, in the log, by the doctor and by the alerts.
+// causes-at-start.e2e-spec.ts has the causes that break the path to the bank. `npm run causes` prints the table.
 
 const bank = await bankForFile();
 const { keep, checkAlerts } = keepCauses();
@@ -30,7 +30,7 @@ interface Scene {
   readonly clock: MovedClock;
 }
 
-/** The settings of a gateway and what happens to it. `provoke` resolves once it has happened. */
+/** The settings of a gateway, and an event. `provoke` resolves once the event has happened. */
 interface Arranged {
   readonly env?: Record<string, string>;
   provoke?(scene: Scene): unknown;
@@ -46,7 +46,7 @@ interface Row extends Partial<Expected> {
 const dayMs = 86_400_000;
 const FRESH_MS = 11_000;
 
-/** Copies of these files for the gateway, which the test replaces. */
+/** The gateway's copies of these files, which the test replaces. */
 function ownFiles<Name extends 'pfx' | 'passcode' | 'password'>(...names: Name[]): Record<Name, string> {
   const directory = temporaryDirectory();
   const copies = names.map((name) => {

@@ -29,7 +29,7 @@ const lists = () => bank.requests.filter(({ path }) => path.startsWith('/api/v1/
 const asked = () => lists().map(({ path }) => path.replace(/.*PageNumber=(\d+)&PageSize=(\d+)/, '$1/$2'));
 
 describe('the account list', () => {
-  it('costs exactly the counted pages; each refresh has its own id, also in the log line of the request', async () => {
+  it('takes exactly as many calls as there are pages; each refresh has its own id, also in the log line of the request', async () => {
     bank.onAccounts = listAccounts(sampleAccounts(25));
     const gateway = await startGateway(bank, { BANK_PAGE_SIZE: '10', SNAPSHOT_FRESH_MS: '0' });
     const answers = [await askInTime(gateway, '/api/v1/accounts?pageSize=1000'), await askInTime(gateway)];
@@ -61,7 +61,7 @@ describe('the account list', () => {
     await expectCommonConditions(bank, gateway, [answer]);
   });
 
-  it('is read and served whole with 20 000 accounts', async () => {
+  it('is read and served completely with 20 000 accounts', async () => {
     const row = (number: number) => `{"accountId":"${sampleId(number)}","friendlyName":"${number}"}`;
     bank.onAccounts = (_request, response, url) => {
       const first = (Number(url.searchParams.get('PageNumber')) - 1) * 5000 + 1;
@@ -76,7 +76,7 @@ describe('the account list', () => {
   });
 });
 
-it('costs the bank at most the calls of docs/architecture.md#every-retry', async () => {
+it('the account list costs the bank at most the calls in docs/architecture.md#every-retry', async () => {
   const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '0' }, clock);
   for (const [statuses, calls, tokens, answered] of [
     [[200], 1, 1, 200],
@@ -106,7 +106,7 @@ it('costs the bank at most the calls of docs/architecture.md#every-retry', async
   repair(bank);
 });
 
-it('is served despite unknown keys and words, which are logged once and listed in /health, whose status stays ok', async () => {
+it('the account list is served despite unknown keys and words, which are logged once and listed in /health, whose status stays ok', async () => {
   const DRIFT = [
     { path: 'status', value: 'Frozen' },
     { path: 'balances[].availableAmount' },
@@ -139,7 +139,7 @@ it('is served despite unknown keys and words, which are logged once and listed i
   expectNoSecret(gateway.lines.join('') + JSON.stringify(health), [PLANTED.iban, PLANTED.text]);
 });
 
-it('a Retry-After is respected, also within the call', async () => {
+it('a Retry-After is respected, even within the call', async () => {
   bank.onAccounts = (_request, response) => json(response, 503, {}, { 'retry-after': '7' });
   const gateway = await startGateway(bank, {}, clock);
   const answer = await askInTime(gateway);
@@ -155,7 +155,7 @@ it('a Retry-After is respected, also within the call', async () => {
   await expectCommonConditions(bank, gateway, [answer, early, last]);
 });
 
-it('a connection that dies between two pages leads to the cached copy, marked stale, never to part of a list', async () => {
+it('a connection that dies between two pages leads to the cached copy, marked stale, never to a partial list', async () => {
   const good = listSample(6);
   const dieAfterTheFirst: Handler = (request, response, url) => {
     if (url.searchParams.get('PageNumber') === '1') good(request, response, url);
@@ -179,7 +179,7 @@ it('a connection that dies between two pages leads to the cached copy, marked st
   await expectCommonConditions(bank, gateway, [before, held, now, last]);
 });
 
-it('a bank that is down from the start is reported with owner and next attempt, and the gateway recovers without restart or caller', async () => {
+it('a bank that is down from the start is reported with owner and next attempt, and the gateway recovers without a restart or a caller', async () => {
   const settings = {
     SANDBOX_DIRECTORY: temporaryDirectory(),
     SANDBOX_PORT: await closedPort(),

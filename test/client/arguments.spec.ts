@@ -8,7 +8,7 @@ async function firstOf<T>(items: AsyncIterable<T>): Promise<T | undefined> {
   return undefined;
 }
 
-describe('an argument that cannot be right is a TypeError that names it:', () => {
+describe('an invalid argument is a TypeError that names it:', () => {
   it.each<[string, unknown]>([
     ['baseUrl', undefined],
     ['baseUrl', {}],
@@ -77,13 +77,13 @@ describe('an argument that cannot be right is a TypeError that names it:', () =>
 describe('a problem', () => {
   const problem = new GatewayProblem({ code: 'bank-error', owner: 'bank', message: 'x', cause: new Error('y') });
 
-  it('as JSON has its message, and neither stack nor cause', () => {
+  it('as JSON contains its message, and neither stack nor cause', () => {
     const { cause, stack, ...rest } = JSON.parse(JSON.stringify(problem));
     expect([cause, stack]).toEqual([undefined, undefined]);
     expect(rest).toMatchObject({ name: 'GatewayProblem', message: 'x', code: 'bank-error', status: 0, errors: [] });
   });
 
-  it('is one for isProblem, of this code if one is given', () => {
+  it('is recognized by isProblem, with this code if one is given', () => {
     expect([isProblem(problem), isProblem(problem, 'bank-error'), isProblem(problem, 'bank-timeout')]).toEqual([
       true,
       true,

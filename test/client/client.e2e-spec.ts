@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterEach(() => sandbox.control.reset());
 
-/** A gateway for the running test. */
+/** A gateway for the current test. */
 const serve = async () => {
   clock = new MovedClock();
   clock.stop();
@@ -67,7 +67,7 @@ describe('a page of the list, an account, the totals', () => {
   });
 });
 
-it('have a later expiresAt after a 304, like asOf', async () => {
+it('after a 304, expiresAt and asOf are later', async () => {
   await serve();
   const client = open();
   const first = (await client.getBalances()).snapshot;
@@ -85,7 +85,7 @@ describe('all accounts', () => {
     return ids;
   };
 
-  it('come once each and in order from three pages', async () => {
+  it('appear once each and in order from three pages', async () => {
     await serve();
     const ids = await collect(open());
     expect(statuses()).toEqual([200, 200, 200]);
@@ -93,7 +93,7 @@ describe('all accounts', () => {
     expect(ids).toEqual(lines.map((line) => (JSON.parse(line) as { id: string }).id));
   });
 
-  it('are gathered again when the snapshot changes between pages; unchanged pages then cost a 304', async () => {
+  it('are fetched again when the snapshot changes between pages; unchanged pages then cost a 304', async () => {
     await serve();
     let calls = 0;
     const client = open(() => {
@@ -123,8 +123,8 @@ const problemOf = async (promise: Promise<unknown>): Promise<GatewayProblem> => 
   return error as GatewayProblem;
 };
 
-describe('a call that the gateway rejects', () => {
-  it('has code, owner and request id of the problem document, and names the wrong parameters', async () => {
+describe('a call rejected by the gateway', () => {
+  it('has the code, owner and request id of the problem document, and names the invalid parameters', async () => {
     await serve();
     const client = createClient({ baseUrl: `${gateway.url}/` });
     const problem = await problemOf(client.getAccount('none/../such\ud800'));
@@ -144,7 +144,7 @@ describe('a 503', () => {
     expect([statuses()[0], statuses().at(-1)]).toEqual([503, 200]);
   });
 
-  it('is thrown at once if Retry-After is beyond the deadline', async () => {
+  it('is thrown at once if Retry-After exceeds the deadline', async () => {
     const bank = await startPretendBank();
     bank.onAccounts = (_request, response) => json(response, 429, '', { 'retry-after': '120' });
     gateway = await startGateway(bank);
@@ -153,7 +153,7 @@ describe('a 503', () => {
     expect(statuses()).toEqual([503]);
   });
 
-  it('is reported to onRetry of the call or the client each time; with retry: false it is thrown at once', async () => {
+  it('is reported each time to onRetry of the call or the client; with retry: false it is thrown at once', async () => {
     let calls = 0;
     const url = await startWebServer((_request, response) => {
       calls += 1;
@@ -188,7 +188,7 @@ it.each([
   [null, null],
   ['2', 2000],
   ['Thu, 01 Jan 1970 00:00:00 GMT', 250],
-  // more ms than a timer can take; it would fire at once
+  // more ms than a timer supports; it would fire at once
   ['31536000', 300_000],
 ])('Retry-After: %s is a wait of %j ms', async (after, retryAfterMs) => {
   const url = await startWebServer((_request, response) =>
@@ -197,7 +197,7 @@ it.each([
   expect(await problemOf(createClient({ baseUrl: url }).listAccounts())).toMatchObject({ status: 502, retryAfterMs });
 });
 
-describe('a response that is not from the gateway', () => {
+describe('a response that does not come from the gateway', () => {
   it.each<[string, number, string, string]>([
     ["a proxy's page", 502, 'text/html', '<h1>Bad Gateway</h1>'],
     ['JSON of another service', 200, 'application/json', '{"accounts":[]}'],

@@ -47,7 +47,7 @@ describe('the scenes', () => {
     expect(call).toThrow(expect.objectContaining({ name: 'TypeError', message: expect.stringContaining(name) }));
   });
 
-  it.each(['well', 'down', 'moving'] as const)('each answers within a tick of fake timers: %s', async (scene) => {
+  it.each(['well', 'down', 'moving'] as const)('respond within a tick of fake timers: %s', async (scene) => {
     jest.useFakeTimers();
     fake.set(scene);
     await open().listAccounts();
@@ -59,7 +59,7 @@ describe('with fake timers', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }));
   afterEach(() => void jest.useRealTimers());
 
-  it('the same timers drive the fake and a watch', async () => {
+  it('the fake and a watch follow the same timers', async () => {
     const seen: (string | Snapshot)[] = [];
     const watch = open().watch(
       {},
@@ -88,7 +88,7 @@ describe('with fake timers', () => {
 });
 
 describe('fail', () => {
-  it('is for an endpoint, a number of calls, and with a time to retry after', async () => {
+  it('applies to an endpoint and a number of calls, with a time to retry after', async () => {
     fake.fail('bank-error', { endpoint: 'balances', times: 2, retryAfterMs: 2000 });
     expect(await codeOf(open().listAccounts())).toBe('ok');
     for (let count = 0; count < 2; count += 1) {
@@ -99,7 +99,7 @@ describe('fail', () => {
 });
 
 describe('fetch', () => {
-  it('takes a Request, a relative URL, any base path, and records each call', async () => {
+  it('accepts a Request, a relative URL and any base path, and records each call', async () => {
     await fake.fetch(
       new Request('https://apps.test/a/b/api/v1/balances?currency=EUR', { headers: { 'X-Client-Name': 'spec' } }),
     );
@@ -128,7 +128,7 @@ describe('fetch', () => {
 });
 
 describe('the accounts', () => {
-  it('by default are fixed, and have what pages get wrong', async () => {
+  it('are fixed by default, and contain cases that pages get wrong', async () => {
     const { accounts } = await open().listAccounts();
     expect((await open(createFakeGateway().fetch).listAccounts()).accounts).toEqual(accounts);
     const balances = accounts.flatMap((account) => account.balances);
@@ -139,7 +139,7 @@ describe('the accounts', () => {
     expect(balances.some(({ current }) => (current ?? '').replace('.', '').length === 20)).toBe(true);
   });
 
-  it('are those of the test, copied', async () => {
+  it('can be set by the test, as a copy', async () => {
     const own = [
       fakeAccount({ id: 'a', iban: 'LU060408592157516019', balances: [{ beginOfDay: '1.10', intraDay: '0.1' }] }),
     ];
@@ -151,7 +151,7 @@ describe('the accounts', () => {
     expect(snapshot.asOf).toMatch(/^2026-01-02T03:04:0/);
   });
 
-  it('the negative case: more than 1000, or one without a field, are a TypeError that names it', () => {
+  it('the negative case: more than 1000 accounts, or one without a field, are a TypeError that names it', () => {
     const many = Array.from({ length: 1001 }, (_none, index) => fakeAccount({ id: String(index) }));
     expect(() => createFakeGateway({ accounts: many })).toThrow('accounts must be at most 1000: 1001');
     const { balances: _balances, ...without } = fakeAccount();
@@ -183,7 +183,7 @@ describe.each<[string, typeof msw, typeof setupServer]>([
     logged.mockRestore();
   });
 
-  it('answers the calls of the client, and leaves others to other handlers', async () => {
+  it("answers the client's calls, and leaves others to other handlers", async () => {
     expect((await client.listAccounts({ q: 'payroll' })).page.total).toBe(1);
     fake.fail('access-not-granted');
     await expect(client.getBalances()).rejects.toMatchObject({ code: 'access-not-granted', owner: 'bank' });
@@ -198,7 +198,7 @@ describe.each<[string, typeof msw, typeof setupServer]>([
     expect(await codeOf(client.listAccounts())).toBe('network-error');
   });
 
-  it('a call that its caller leaves ends', async () => {
+  it('a call ends when its caller leaves', async () => {
     fake.set('slow');
     const leaving = new AbortController();
     const call = client.listAccounts({}, { signal: leaving.signal });

@@ -15,7 +15,7 @@ import { directoryWithIdentity, directoryWithOtherIdentity, start } from '../sup
 import { closedPort } from '../support/servers.js';
 
 const ACCOUNTS = '/api/v1/accounts';
-/** A short one, for the sake of the differences that a failure prints. */
+/** A short one, so that a failure prints short differences. */
 const LIST = `${ACCOUNTS}?pageSize=3`;
 const NOW = { 'cache-control': 'no-cache' };
 const ALL_CALLS = 1_000_000;
@@ -23,7 +23,7 @@ const ALL_CALLS = 1_000_000;
 type Headers_ = Record<string, string>;
 type Comparable = Pick<Answer, 'status' | 'text'> & { readonly headers: Answer['headers'] };
 
-/** The comparable form of an answer: values of this moment or of this connection are replaced. */
+/** The comparable form of a response: values that depend on the moment or the connection are replaced. */
 function toComparable({ status, headers: all, text }: Comparable) {
   const headers = Object.fromEntries(Object.entries(all).filter(([name]) => !OF_THE_CONNECTION.has(name)));
   for (const [name, form] of Object.entries(FORMS)) {
@@ -43,7 +43,7 @@ const FORMS = {
 
 let url: string;
 let fake: FakeGateway;
-/** The clocks of both stand still, and only `advance` moves them. */
+/** Both clocks stand still; only `advance` moves them. */
 let movedMs = 0;
 const CLOCK = ['--import', join(ROOT, 'test/support/moved-time.mjs')];
 const toClockFile = (ms: number): string => {
@@ -62,7 +62,7 @@ beforeAll(async () => {
       PORT: '0',
       SANDBOX_DIRECTORY: directoryWithIdentity(),
       MOVED_TIME: clockFile,
-      // of a bank that hangs
+      // of a hanging bank
       BANK_REQUEST_TIMEOUT_MS: '1500',
     },
     cwd: temporaryDirectory(),
@@ -98,14 +98,14 @@ async function askFake(path: string, headers: Headers_ = {}, method = 'GET'): Pr
 const askBoth = (path: string, headers?: Headers_, method?: string) =>
   Promise.all([get(url + path, headers, method), askFake(path, headers, method)]);
 
-/** Asks both the same. */
+/** Sends the same call to both. */
 async function compare(path: string, headers?: Headers_, method?: string): Promise<Answer> {
   const [real, faked] = await askBoth(path, headers, method);
   expect(toComparable(faked)).toEqual(toComparable(real));
   return real;
 }
 
-/** The bank is as at first, and both have read its accounts now. */
+/** The bank is as at the start, and both have just read its accounts. */
 async function reset(): Promise<void> {
   await call(`${url}/sandbox/control`, { method: 'DELETE' });
   fake.set('well');
@@ -119,7 +119,7 @@ async function patch(change: ControlPatch): Promise<void> {
   expect((await call(`${url}/sandbox/control`, { method: 'PATCH', headers, body })).status).toBe(200);
 }
 
-describe('the fake gateway answers as the built gateway does:', () => {
+describe('the fake gateway responds like the built gateway:', () => {
   it.each([
     [200, ''],
     [200, '?pageSize=7&pageNumber=3'],
@@ -146,7 +146,7 @@ describe('the fake gateway answers as the built gateway does:', () => {
     );
   });
 
-  it('an account, no such account, a parameter of another route', async () => {
+  it('for an account, a missing account, and a parameter of another route', async () => {
     const { accounts } = (await get(`${url}${ACCOUNTS}?pageSize=1`)).json as { accounts: Account[] };
     expect((await compare(`${ACCOUNTS}/${accounts[0]?.id}`)).status).toBe(200);
     expect((await compare(`${ACCOUNTS}/none`)).status).toBe(404);
@@ -189,7 +189,7 @@ describe('the fake gateway answers as the built gateway does:', () => {
     expect((await compare(LIST, { 'if-none-match': 'W/"none"' })).status).toBe(200);
   });
 
-  it('with a refresh for no-cache, and when the copy is older than 10 s', async () => {
+  it('with a refresh for no-cache, and if the copy is older than 10 s', async () => {
     advance(3000);
     await compare(LIST);
     await compare(LIST, NOW);
@@ -234,7 +234,7 @@ describe('in the scene', () => {
     await compare('/api/v1/balances');
   });
 
-  it('moving: other balances of the same accounts', async () => {
+  it('moving: different balances of the same accounts', async () => {
     const before = await askBoth(LIST);
     await patch({ movement: true });
     fake.set('moving');
@@ -262,7 +262,7 @@ describe('in the scene', () => {
 });
 
 describe('fail', () => {
-  /** What a problem of the real gateway has, and the texts are not those of this failure. */
+  /** Asserts that a problem has the same fields as the real gateway's, but not the texts of this failure. */
   function toForm(answer: Comparable) {
     const { status, headers } = toComparable(answer);
     const { detail, requestId, errors, instance: _instance, ...rest } = JSON.parse(answer.text) as Problem;
@@ -347,7 +347,7 @@ describe('fail', () => {
   const otherIdentity = directoryWithOtherIdentity();
   const refuse = ({ socket }: Connect) => socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n');
 
-  it('every code has status, owner and title of /problems, and there is no other', async () => {
+  it('every code has the status, owner and title of /problems, and there are no others', async () => {
     const { json } = await get(`${url}/problems`, { accept: 'application/json' });
     for (const { code, status, owner, title } of json as Problem[]) {
       if (status === null) expect(() => fake.fail(code as AnswerCode)).toThrow(TypeError);

@@ -13,7 +13,7 @@ describe('formatAmount', () => {
     ['12345678901234567890.12', 'USD', 'en', '$12,345,678,901,234,567,890.12'],
     ['1.23', 'EUR', 'ar-EG', '١٫٢٣ €'],
     ['1234567.89', 'INR', 'en-IN', '₹12,34,567.89'],
-    // codes that no platform knows, also with three letters
+    // codes that no platform knows, some with three letters
     ['12.50', 'USDC', 'en', '12.50 USDC'],
     ['12.50', 'XQZ', 'en', '12.50 XQZ'],
     ['1.10', null, 'fr', '1,10'],

@@ -17,10 +17,10 @@ import { until, WAIT_MS } from '../support/until.js';
 declare const client: ClientModule.Client;
 
 const bank = await bankForFile();
-/** Sets the accounts of the bank. */
+/** Sets the bank's accounts. */
 const has = (...accounts: object[]) => (bank.onAccounts = listAccounts(accounts));
 
-/** Counts the good answers of a watch. */
+/** Counts the successful responses of a watch. */
 const WATCH = `
   globalThis.polls = 0;
   const count = () => (globalThis.polls += 1);
@@ -34,12 +34,12 @@ const WATCH = `
   });
   afterAll(() => browser.close());
 
-  it('polls with one preflight, too, and each later answer is a 304', async () => {
+  it('Firefox, too, polls with one preflight, and each later response is a 304', async () => {
     const [sandbox, listed] = [await start(), await startClientPages()];
     const gateway = await startGateway(sandbox, { CORS_ORIGINS: listed, SNAPSHOT_FRESH_MS: '0' });
     const page = await browser.newPage();
     await page.goto(listed);
-    // of another host: for another port of the same one, Firefox sends two more
+    // on another host: for another port of the same host, Firefox sends two more
     const baseUrl = gateway.url.replace('127.0.0.1', 'localhost');
     await page.evaluate(`import('/client/src/index.js').then(({ createClient }) => {
       globalThis.client = createClient({ baseUrl: '${baseUrl}', clientName: 'page' });
@@ -79,7 +79,7 @@ suite('in a real browser', () => {
       [listed, other] = [await startClientPages(), await startClientPages()];
     });
 
-    /** A tab of this origin with a client of the gateway. */
+    /** A tab of this origin with a gateway client. */
     async function open(origin: string, env: Record<string, string> = {}): Promise<{ page: Page; errors: string[] }> {
       clock = new MovedClock();
       clock.stop();
@@ -94,7 +94,7 @@ suite('in a real browser', () => {
     const preflights = () => gateway.events('request').filter(({ method }) => method === 'OPTIONS').length;
     const calls = () => gateway.events('request').filter(({ method }) => method === 'GET');
 
-    it('reads accounts; a second call is a 304 with the time of the last refresh, without a call to the bank', async () => {
+    it('it reads accounts; a second call is a 304 with the time of the last refresh, without a call to the bank', async () => {
       const { page, errors } = await open(listed);
       const read = () => page.evaluate(() => client.listAccounts({ sort: 'name', pageSize: 5 }));
       const first = await read();
@@ -112,8 +112,8 @@ suite('in a real browser', () => {
       expect(errors).toEqual([]);
     });
 
-    it('polls once per period for ten minutes with a single preflight; no poll is canceled', async () => {
-      // `max-age` is 9 whatever the age of the snapshot, and a poll comes a second after that
+    it('it polls once per period for ten minutes with a single preflight; no poll is canceled', async () => {
+      // `max-age` is 9 whatever the snapshot's age, and a poll follows a second later
       const { page } = await open(listed, { SNAPSHOT_FRESH_MS: '9500' });
       const network = await page.context().newCDPSession(page);
       await network.send('Network.enable');
@@ -144,8 +144,8 @@ suite('in a real browser', () => {
       expect(calls().filter(({ clientName }) => clientName === 'page')).toHaveLength(polls);
     });
 
-    it('watches: pauses in a hidden tab, and polls at once when visible or online again', async () => {
-      // longer than the test: only the events can cause a poll
+    it('a watch pauses in a hidden tab, and polls at once when visible or online again', async () => {
+      // longer than the test: only the events can trigger a poll
       const { page } = await open(listed, { SNAPSHOT_FRESH_MS: '290000' });
       await page.evaluate(() => {
         const counts = { data: 0, errors: 0 };
@@ -157,7 +157,8 @@ suite('in a real browser', () => {
         page.evaluate(`
         Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
         document.dispatchEvent(new Event('visibilitychange'))`);
-      // not the gateway's log line: the page may not have the response yet, and makes no other call while it waits
+      // does not wait for the gateway's log line: the page may not have the response yet, and makes no other call while
+      // it waits
       await page.waitForFunction('counts.data === 1');
       await show('hidden');
       expect(asked()).toBe(1);
@@ -170,7 +171,7 @@ suite('in a real browser', () => {
       await page.waitForFunction('counts.data === 2');
     });
 
-    it('gets errors with code and request id; a page of another origin gets a network error, and no account', async () => {
+    it('it gets errors with code and request id; a page of another origin gets a network error, and no account', async () => {
       const problemIn = ({ page }: { page: Page }) =>
         page.evaluate(() =>
           client

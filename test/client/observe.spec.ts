@@ -8,7 +8,7 @@ afterEach(() => void jest.useRealTimers());
 const GATEWAY: ClientOptions = { baseUrl: 'http://gateway.test' };
 const MAX_AGE_MS = 60_000;
 
-/** A gateway that answers each call with what `next` says. */
+/** A gateway that responds to each call with the result of `next`. */
 function open() {
   const urls: string[] = [];
   const next = { current: '1', stale: false, problem: null as [number, string] | null };
@@ -56,7 +56,7 @@ async function follow({ client }: ReturnType<typeof open>) {
 }
 
 describe('observe', () => {
-  it('is one object for all queries that mean the same, and polls once for all of them, while somebody subscribes', async () => {
+  it('returns one object for all equivalent queries, and polls once for all of them, while somebody subscribes', async () => {
     const { client, urls } = open();
     const one = client.observe({ currency: 'EUR', q: '' });
     expect(client.observe({ currency: 'EUR' })).toBe(one);
@@ -76,7 +76,7 @@ describe('observe', () => {
     expect(one.getSnapshot()).toMatchObject({ status: 'loading', data: null });
   });
 
-  it('goes on without a poll if a component replaces another', async () => {
+  it('continues without a poll if a component replaces another', async () => {
     const gateway = open();
     const { observed, unsubscribe, last } = await follow(gateway);
     unsubscribe();
@@ -86,7 +86,7 @@ describe('observe', () => {
     again();
   });
 
-  it('keeps at most 100 that nobody uses, and every used one', async () => {
+  it('keeps at most 100 unused observers, and every used one', async () => {
     const { client } = open();
     const used = client.observe({ q: 'used' });
     const unsubscribe = used.subscribe(() => undefined);
@@ -143,7 +143,7 @@ describe('observe', () => {
     unsubscribe();
   });
 
-  it('shows a stale answer of the gateway as a copy', async () => {
+  it('shows a stale response of the gateway as a copy', async () => {
     const gateway = open();
     gateway.next.stale = true;
     const { last, unsubscribe } = await follow(gateway);
@@ -160,7 +160,7 @@ describe('observe', () => {
     unsubscribe();
   });
 
-  it('ends after a 4xx; what was shown goes at its end', async () => {
+  it('ends after a 4xx; the shown data disappears when it expires', async () => {
     const gateway = open();
     const { last, unsubscribe } = await follow(gateway);
     gateway.next.problem = [403, 'client-not-allowed'];
@@ -171,7 +171,7 @@ describe('observe', () => {
     unsubscribe();
   });
 
-  it('is loading with an error while the first answer is missing', async () => {
+  it('is loading with an error while the first response is missing', async () => {
     const gateway = open();
     gateway.next.problem = [503, 'bank-error'];
     const { last, unsubscribe } = await follow(gateway);
@@ -179,7 +179,7 @@ describe('observe', () => {
     unsubscribe();
   });
 
-  it('refresh asks now', async () => {
+  it('refreshes at once with refresh', async () => {
     const gateway = open();
     const { observed, last, unsubscribe } = await follow(gateway);
     gateway.next.current = '2';

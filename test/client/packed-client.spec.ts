@@ -15,7 +15,7 @@ beforeEach(() => {
   writeFileSync(join(folder, 'dist/index.js'), 'export {};\n');
 });
 
-it('the same files have the same digest, wherever they are, and whatever else is beside them', () => {
+it('the same files have the same digest, wherever they are, and whatever else is in the folder', () => {
   const recorded = readPackedClient(folder);
   const elsewhere = temporaryDirectory();
   cpSync(folder, elsewhere, { recursive: true });
@@ -29,7 +29,7 @@ it.each<[string, () => void]>([
   ['its README', () => writeFileSync(join(folder, 'README.md'), '')],
   ['the name of a file', () => renameSync(join(folder, 'dist/index.js'), join(folder, 'dist/other.js'))],
 ])(
-  '%s that changed is found: before the release it must be recorded, after it the version must be raised',
+  'a changed %s is found: before the release it must be recorded, afterwards the version must be raised',
   (_what, change) => {
     const recorded = readPackedClient(folder);
     change();

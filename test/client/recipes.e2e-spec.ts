@@ -29,7 +29,7 @@ function codeUnder(heading: string): string[] {
   return [...section.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
 }
 
-/** A recipe with another value in one place, which it must have. */
+/** A recipe with another value in one place. Fails if the recipe lacks that place. */
 function replace(recipe: string, from: string, to: string): string {
   if (!recipe.includes(from)) throw new Error(`the recipe has no ${from}`);
   return recipe.replaceAll(from, to);
@@ -37,12 +37,15 @@ function replace(recipe: string, from: string, to: string): string {
 
 let bank: Sandbox;
 let gateway: Gateway;
-/** The same for each gateway of this file: programs and pages that call one go on with the next. */
+/** The same port for each gateway in this file, so that programs and pages that call one continue with the next. */
 let port: number;
-/** The origin of the example, which calls the gateway from another one, and the port of the Vite app, whose first page does too. */
+/**
+ * The example's origin, which makes cross-origin calls to the gateway, and the port of the Vite app, whose first page
+ * does the same.
+ */
 let example: string;
 let vitePort: number;
-/** An app with the client in it, as printed. */
+/** An app with the client installed, as printed. */
 let app: string;
 
 beforeAll(async () => {
@@ -67,7 +70,7 @@ async function serve(maxAgeMs = 8000): Promise<void> {
   await gateway.get('/api/v1/accounts');
 }
 
-/** Runs a command line in the app, which asks no registry: the client has no dependencies. */
+/** Runs a command line in the app without access to a registry: the client has no dependencies. */
 function run(line: string): Promise<unknown> {
   const settings = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_update_notifier: 'false' };
   return promisify(execFile)('sh', ['-e', '-c', line], { cwd: app, env: { ...process.env, ...settings } });
@@ -94,7 +97,7 @@ function repair(): void {
   gateway.app.get(AppModule).reload();
 }
 
-it('the client is a file of the app: npm ci gets it without a gateway', async () => {
+it('the client is a file of the app: npm ci installs it without a gateway', async () => {
   const lock = readFileSync(join(app, 'package-lock.json'), 'utf8');
   expect(lock).toContain('file:accounts-gateway-client-');
   expect(lock).not.toContain('127.0.0.1');
@@ -107,10 +110,10 @@ it('the client is a file of the app: npm ci gets it without a gateway', async ()
   linkPackages();
 });
 
-/** The Node that npm itself runs on, which may be older than the one of the lock file: Node 20 in .ci/bare. */
+/** The Node that runs npm, which may be older than the one in the lock file: Node 20 in .ci/bare. */
 const NODE = process.env['npm_node_execpath'] ?? process.execPath;
 
-/** Starts a program in a separate folder of the app, and waits until this port accepts. */
+/** Starts a program in a separate folder of the app, and waits until this port accepts connections. */
 async function startInApp(files: Record<string, string>, command: string[], on: number, env = {}): Promise<void> {
   const directory = createFolder(files);
   const [node = '', ...args] = command;
@@ -127,7 +130,7 @@ async function startInApp(files: Record<string, string>, command: string[], on: 
   await until(() => accepts(on));
 }
 
-/** A folder of the app with these files, which finds the client and the packages of the recipes above it. */
+/** A folder of the app with these files, which resolves the client and the recipes' packages from the parent folder. */
 function createFolder(files: Record<string, string>): string {
   const directory = mkdtempSync(join(app, 'folder-'));
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
@@ -163,7 +166,7 @@ it.each([
   ['TypeScript 6', 'node_modules/typescript'],
   ['TypeScript 5.0', 'client/node_modules/typescript'],
 ])(
-  '%s compiles the recipes as printed, and finds a wrong type; modules as of bundlers and of Node',
+  '%s compiles the recipes as printed, and finds a wrong type, with the module settings of bundlers and of Node',
   (_name, compiler) => {
     const directory = createFolder({
       ...recipeFiles(),
@@ -188,7 +191,7 @@ async function startServer(): Promise<string> {
   return `http://127.0.0.1:${own}`;
 }
 
-it('a server of an app has each total with its age, and none after its end; then errors as JSON', async () => {
+it("an app's server has each total with its age, and none after it expires; then errors as JSON", async () => {
   const url = `${await startServer()}/totals`;
   const ask = async () => {
     const { status, json } = await get(url);
@@ -199,7 +202,7 @@ it('a server of an app has each total with its age, and none after its end; then
   expect(json.totals).toEqual((await gateway.get('/api/v1/balances')).json.totals);
   bank.control.patch(BANK_AWAY);
   await until(async () => (await ask()).json.snapshot?.stale === true);
-  // a retry may meet the client's deadline instead
+  // a retry may hit the client's deadline instead
   await until(async () => (await ask()).json.code === 'bank-error', 60_000);
   expect(await ask()).toMatchObject({ status: 502, json: { name: 'GatewayProblem' } });
   repair();
@@ -224,7 +227,7 @@ const suite = hasChromium() ? describe : describe.skip;
 suite('the pages of the recipes', () => {
   let browser: Browser;
   let context: BrowserContext;
-  /** The response of the proxy before the page without a client; null: that of the gateway. */
+  /** The response of the proxy in front of the page without a client; null: the gateway's. */
   let between: { readonly status: number; readonly html: string } | null = null;
   let pages: Record<'vite' | 'react' | 'tanstack' | 'vue' | 'plain' | 'server' | 'example', Page>;
 
@@ -290,9 +293,9 @@ suite('the pages of the recipes', () => {
     const expression = `${samples}.some(({ amountsShown, aged, text }) => ${condition})`;
     await page.waitForFunction(expression, null, { polling: 100 });
   }
-  /** It shows amounts and no error. */
+  /** The page shows amounts and no error. */
   const isWell = (page: Page) => sees(page, 'amountsShown > 0 && !aged');
-  /** The page of the server does not update itself, and always has the age of its amounts. */
+  /** The server's page does not update itself, and always shows the age of its amounts. */
   async function allAreWell(): Promise<void> {
     await until(async () => {
       await pages.server.reload();
@@ -301,11 +304,11 @@ suite('the pages of the recipes', () => {
     for (const page of Object.values(pages)) if (page !== pages.server) await isWell(page);
   }
 
-  /** Waits until each page has shown amounts with their age, then none, and asserts what it showed in between. */
+  /** Waits until each page has shown amounts with their age, then none, and verifies what it showed in between. */
   async function assertAgedThenGone(): Promise<void> {
     const all = Object.values(pages);
     await Promise.all(all.map((page) => hasSeen(page, 'amountsShown > 0 && aged')));
-    // now no answer is under way any more
+    // now no response is under way any longer
     const end = endOfCache();
     expect(await Promise.all(all.map((page) => amountsAt(page, end)))).toEqual(all.map(() => 0));
     for (const page of all) {
@@ -314,7 +317,7 @@ suite('the pages of the recipes', () => {
       expect(samples.slice(from).filter(({ amountsShown, aged }) => amountsShown > 0 && !aged)).toEqual([]);
     }
   }
-  /** The amounts on the screen in the first frame after this time, when every timer that was due by then has run. */
+  /** The amounts on the screen in the first frame after this time, when all timers due by then have run. */
   const amountsAt = (page: Page, at: number) =>
     page.evaluate<number>(`new Promise((resolve) => {
       const look = () => {
@@ -330,7 +333,7 @@ suite('the pages of the recipes', () => {
     return servable && expiresAt ? Date.parse(expiresAt) : Date.now();
   }
 
-  it('while the bank is away, shows balances with their age until they expire, and recovers', async () => {
+  it('while the bank is down, shows balances with their age until they expire, and recovers', async () => {
     await forget();
     bank.control.patch(BANK_AWAY);
     await until(async () => (await gateway.get('/api/v1/accounts')).json.snapshot.stale);
@@ -339,7 +342,7 @@ suite('the pages of the recipes', () => {
     await allAreWell();
   });
 
-  it('without a network: the same', async () => {
+  it('without a network, does the same', async () => {
     await forget();
     await context.setOffline(true);
     await assertAgedThenGone();
@@ -347,11 +350,11 @@ suite('the pages of the recipes', () => {
     await allAreWell();
   });
 
-  it('behind a proxy without a gateway: the page shows that; an HTML answer is an error, with the age of the amounts', async () => {
+  it('behind a proxy without a gateway, the page shows that; an HTML response is an error, with the age of the amounts', async () => {
     const behindProxy = [pages.vite, pages.tanstack, pages.vue, pages.plain];
     const allSee = (condition: string) => Promise.all(behindProxy.map((page) => sees(page, condition)));
     const notRunning = 'text.includes("the gateway is not running")';
-    // from here on the amounts outlast the test: each page has seen the end of the gateway whose amounts do not
+    // from here on, the amounts outlast the test: each page has seen the end of the gateway whose amounts expire
     await gateway.close();
     await allSee(notRunning);
     await serve(3_600_000);
@@ -374,7 +377,7 @@ suite('the pages of the recipes', () => {
   });
 });
 
-/** The content of a page at a moment. */
+/** A page's content at one moment. */
 interface Sample {
   /** Amounts on the screen. */
   readonly amountsShown: number;
@@ -447,7 +450,7 @@ void gateway.listAccounts({ currency: 978 });
 fake.fail('clock-skewed');
 `;
 
-/** As `npm create vite` writes it. */
+/** As written by `npm create vite`. */
 const REACT_MAIN = `
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

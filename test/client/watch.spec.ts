@@ -50,7 +50,7 @@ async function pass(ms: number): Promise<void> {
 const NONE = { added: [], changed: [], removed: [] };
 
 describe('watch', () => {
-  it('polls a second after max-age has run out, not before: max-age is rounded down', async () => {
+  it('polls one second after max-age has passed, not before: max-age is rounded down', async () => {
     const { polls, close } = start(answer({ a: '1' }), answer({ a: '1' }, { maxAgeMs: 0 }));
     await pass(10_999);
     expect(polls()).toBe(1);
@@ -63,7 +63,7 @@ describe('watch', () => {
     close();
   });
 
-  it('does not flood the gateway when a proxy sets a max-age of years, beyond any timer', async () => {
+  it('does not flood the gateway if a proxy sets a max-age of years, longer than any timer', async () => {
     let polls = 0;
     const fetch = async () => {
       polls += 1;
@@ -94,7 +94,7 @@ describe('watch', () => {
     close();
   });
 
-  it('reports the new times of data that stayed the same, and only those', async () => {
+  it('reports new times of unchanged data, and only those', async () => {
     const confirmed: unknown[] = [];
     const [first, second, other] = [answer({ a: '1' }), answer({ a: '1' }), answer({ a: '2' })];
     const answers = [first, second, other, other];
@@ -157,7 +157,7 @@ describe('watch', () => {
     const lasting = (expiresInMs: number, more: Parameters<typeof answer>[1] = {}) =>
       answer({ a: '1' }, { expiresInMs, ...more });
 
-    it('is reported once without newer data; the first success after it is data again', async () => {
+    it('is reported once without newer data; the first success afterwards is data again', async () => {
       const { seen, close } = start(lasting(5000), problem(503, 20_000), problem(503, 1000), lasting(60_000));
       await pass(4999);
       expect(seen).toEqual([NONE]);
@@ -175,7 +175,7 @@ describe('watch', () => {
       close();
     });
 
-    it('a response that expires now is not reported as data', async () => {
+    it('a response that expires right now is not reported as data', async () => {
       const { seen, close } = start(lasting(5000), lasting(0), lasting(60_000));
       for (let seconds = 0; seconds < 24; seconds += 1) await pass(1000);
       expect(seen).toEqual([NONE, 'expired', NONE]);
@@ -185,7 +185,7 @@ describe('watch', () => {
     it('is reported before a later error, even if a timer fires late', async () => {
       const { seen, shown, close } = start(lasting(60_000), problem(502));
       await pass(0);
-      // a laptop wakes up: the wall clock has moved on, and no timer has fired
+      // a laptop wakes up: the wall clock has advanced, and no timer has fired
       jest.setSystemTime(Date.now() + 3_600_000);
       await pass(11_000);
       expect([seen, shown]).toEqual([[NONE, 'expired', 502], [null]]);
@@ -215,7 +215,7 @@ describe('watch', () => {
     });
   });
 
-  it('adds to an error the time at which the data were last confirmed', async () => {
+  it('adds to an error the time at which the data was last confirmed', async () => {
     const confirmed = answer({ a: '1' });
     Object.assign(confirmed.body.snapshot, { asOf: 'later' });
     const { shown, close } = start(answer({ a: '1' }), confirmed, problem(502));
@@ -238,7 +238,7 @@ describe('watch', () => {
       return { asked, ...started, end: async () => (end(), tick()) };
     }
 
-    it('asks the bank now; the next poll is an ordinary one', async () => {
+    it('calls the bank now; the next poll is an ordinary one', async () => {
       const { asked, refresh, end, close } = startSlow();
       await end();
       refresh();
@@ -250,7 +250,7 @@ describe('watch', () => {
       close();
     });
 
-    it('during a poll asks once more after it, however often it is called', async () => {
+    it('during a poll causes one more poll afterwards, however often it is called', async () => {
       const { asked, refresh, end, close } = startSlow();
       refresh();
       refresh();

@@ -1,7 +1,7 @@
 import axe, { type AxeResults } from 'axe-core';
 import type { BrowserContext, Page } from 'playwright-core';
 
-/** A tab with the page, and its violations: errors, breaches of its policy, requests to other hosts. */
+/** A tab with the page, and its violations: errors, policy violations, requests to other hosts. */
 export interface Tab {
   readonly page: Page;
   readonly wrongs: readonly string[];
@@ -9,7 +9,7 @@ export interface Tab {
 
 const WATCH_POLICY = `addEventListener('securitypolicyviolation', (event) => console.error('CSP: ' + event.violatedDirective))`;
 
-/** Opens a page of the gateway at `url`; Status without a path. */
+/** Opens a gateway page at `url`; Status without a path. */
 export async function openPage(context: BrowserContext, url: string, path = ''): Promise<Tab> {
   const page = await context.newPage();
   const wrongs: string[] = [];
@@ -30,7 +30,7 @@ export async function openPage(context: BrowserContext, url: string, path = ''):
 
 /** The violations that axe finds, by all rules or by the given ones. */
 export async function axeFaultsOf(page: Page, rules?: string[]): Promise<string[]> {
-  // the page's content security policy is for what the page loads, not for this
+  // the page's content security policy applies to the page's own resources, not to this script
   await page.evaluate(axe.source);
   const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) };
   const { violations } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
@@ -44,7 +44,7 @@ export const rowsOf = (page: Page) => page.locator('.open-account');
 export const pathOf = (page: Page) =>
   page.locator('.hop').evaluateAll((hops) => hops.map((hop) => /hop-(\w+)/.exec(hop.className)?.[1]));
 
-/** The width of the page, and the cut-off amounts: those wider than a box around them that does not scroll. */
+/** The width of the page, and the cut-off amounts: those wider than a surrounding box that does not scroll. */
 export async function layoutOf(page: Page): Promise<{ width: number; cut: string[] }> {
   const width = await page.evaluate<number>('document.documentElement.scrollWidth');
   const cut = await page.evaluate<string[]>(`[...document.querySelectorAll('.amount')].flatMap((amount) => {

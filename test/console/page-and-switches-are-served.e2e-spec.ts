@@ -31,12 +31,12 @@ describe('the live pages', () => {
     expect(headers['content-security-policy']).not.toContain('unsafe');
     expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\son\w+=|\sstyle=/i);
     expect(text).toContain('data-mode="sandbox"');
-    // form and header are there before any script runs
+    // form and header exist before any script runs
     expect(text).toMatch(/class="[^"]*\bskeleton\b/);
     for (const name of ['Status', 'Accounts', 'API', 'Guide', 'Errors']) expect(text).toContain(`>${name}</a>`);
   });
 
-  it('have files that are cached forever, because their names have a hash, and that are already compressed', async () => {
+  it('have files that are cached forever, because their names contain a hash, and that are already compressed', async () => {
     const paths = filesOf((await gateway.get('/')).text);
     expect(new Set(paths.map((path) => path.replace(/^.*\./, '')))).toEqual(new Set(['css', 'js']));
     for (const path of paths) {
@@ -67,7 +67,7 @@ describe('the switches of the embedded sandbox', () => {
     await gateway.get('/api/v1/accounts');
     const { json, text } = await gateway.get('/sandbox/control');
     expect(json).toMatchObject({ latencyMs: 0, movement: false, requests: [expect.anything(), expect.anything()] });
-    // tokens begin like this
+    // tokens begin with this
     for (const secret of [readFileSync(bank.files.password, 'utf8'), 'eyJhbGciOi']) expect(text).not.toContain(secret);
     const turned = await call('PATCH', '{"movement":true,"latencyMs":5}');
     expect([turned.status, turned.headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -90,7 +90,7 @@ describe('the switches of the embedded sandbox', () => {
     expect(bank.control.state.movement).toBe(false);
   });
 
-  it('cause no internal error when a caller leaves in the middle of a body', async () => {
+  it('cause no internal error if a caller leaves in the middle of a body', async () => {
     const logging = await startGateway(bank, { LOG_LEVEL: 'info' }, new Clock(), bank.control);
     const socket = connect(logging.port, '127.0.0.1');
     const head = ['PATCH /sandbox/control HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];

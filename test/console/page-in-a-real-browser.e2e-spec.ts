@@ -30,7 +30,7 @@ describeWithChromium('the console page in a real browser', () => {
   beforeAll(async () => {
     browser = await startBrowser();
     bank = await start();
-    // less than the switch makes of it, and more than a busy machine
+    // less than the switch causes, and more than a busy machine causes
     const env = { SNAPSHOT_FRESH_MS: String(FRESH_MS), SNAPSHOT_SOFT_TIMEOUT_MS: '2500' };
     gateway = await startGateway(bank, env, new Clock(), bank.control);
     await gateway.get('/api/v1/accounts');
@@ -94,7 +94,7 @@ describeWithChromium('the console page in a real browser', () => {
     expect(wrongs).toEqual([]);
   });
 
-  it('Status shows no name, IBAN or amount of an account, and loads no code for them; its search opens Accounts', async () => {
+  it("Status shows no account's name, IBAN or amount, and loads no code for them; its search opens Accounts", async () => {
     const page = await context.newPage();
     const loaded: { url: string; text: string }[] = [];
     page.on('response', async (response) => {
@@ -121,19 +121,19 @@ describeWithChromium('the console page in a real browser', () => {
     await page.getByText(/\d+ found/).waitFor();
   });
 
-  it('over plain HTTP under a name, where browsers send no Sec-Fetch-Site, the calls of the pages do not count as those of an app', async () => {
+  it("over plain HTTP under a host name, where browsers send no Sec-Fetch-Site, the pages' calls do not count as an app's", async () => {
     const named = await startGateway(bank, { ALLOWED_HOSTS: 'gateway.test' });
     const { page } = await openPage(context, `http://gateway.test:${named.port}`, 'accounts?currency=EUR');
     await settled(page);
     const clientsOf = async () =>
       (await named.get('/health/recent', { host: 'gateway.test' })).json.clients as object[];
     expect(await clientsOf()).toEqual([]);
-    // kept for a second
+    // cached for a second
     await named.get('/api/v1/accounts', { host: 'gateway.test', 'x-client-name': 'console' });
     await until(async () => (await clientsOf()).length === 1);
   });
 
-  it('Status is one screen at 1280 × 800, with the switches and many apps, which scroll', async () => {
+  it('Status fits on one screen at 1280 × 800, with the switches and many apps, which scroll', async () => {
     for (let app = 1; app <= 40; app += 1) await gateway.get('/api/v1/accounts', { 'x-client-name': `app-${app}` });
     const { page } = await openStatus();
     await page.setViewportSize({ width: 1280, height: 800 });
@@ -146,7 +146,7 @@ describeWithChromium('the console page in a real browser', () => {
     expect(await heightOf('.fill')).toBeGreaterThan(150);
   });
 
-  it('Status on paper has no controls, and report and note in full', async () => {
+  it('Status on paper has no controls, but the full report and note', async () => {
     const { page } = await openStatus();
     await headline(page, HEALTHY);
     await turn(page, 'Bank down');
@@ -173,7 +173,7 @@ describeWithChromium('the console page in a real browser', () => {
   });
 
   it('axe finds no violation in Accounts with an open account, light and dark', async () => {
-    // few rows, because axe takes long for each
+    // few rows, because axe is slow for each
     const { page } = await open('?currency=GBP');
     await rowsOf(page).first().click();
     await page.locator('.facts').waitFor();
@@ -182,7 +182,7 @@ describeWithChromium('the console page in a real browser', () => {
     expect(await axeFaultsOf(page)).toEqual([]);
   });
 
-  it('each page has the common header: name, icon, links and the facts of this gateway', async () => {
+  it("each page has the common header: name, icon, links and the gateway's facts", async () => {
     const page = await context.newPage();
     for (const path of ['/', '/accounts', '/docs', '/docs/guide', '/problems', '/problems/bank-error', '/none']) {
       await page.goto(`${gateway.url}${path}`);
@@ -242,7 +242,7 @@ describeWithChromium('the console page in a real browser', () => {
     expect(wrongs).toEqual([]);
   });
 
-  it('a copy button keeps the focus where the browser has no clipboard, as on plain http', async () => {
+  it('a copy button keeps the focus if the browser has no clipboard, as over plain HTTP', async () => {
     await context.addInitScript(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
     const { page } = await open();
     const copy = page.getByRole('button', { name: 'Copy the totals' });
@@ -285,7 +285,7 @@ describeWithChromium('the console page in a real browser', () => {
     expect(wrongs).toEqual([]);
   });
 
-  it('when the gateway is gone, the shown data stay and can be filtered, counters stop, and the page recovers later', async () => {
+  it('when the gateway is unreachable, the shown data stay and can be filtered, counters stop, and the page recovers later', async () => {
     const env = { PORT: String(await closedPort()), SNAPSHOT_FRESH_MS: String(FRESH_MS) };
     const first = await startGateway(bank, env);
     await first.get('/api/v1/accounts', { 'x-client-name': 'treasury' });
@@ -314,7 +314,7 @@ describeWithChromium('the console page in a real browser', () => {
     await page.getByText(/^The gateway has not answered since/).waitFor({ state: 'hidden' });
   });
 
-  it('amounts disappear when their snapshot expires, whether the bank fails or the gateway is gone', async () => {
+  it('amounts disappear when their snapshot expires, whether the bank fails or the gateway is unreachable', async () => {
     const env = { SNAPSHOT_FRESH_MS: '500', SNAPSHOT_MAX_AGE_MS: '4000' };
     const short = await startGateway(bank, env);
     await short.get('/api/v1/accounts');
@@ -330,13 +330,13 @@ describeWithChromium('the console page in a real browser', () => {
     expect(await page.locator('.amount').count()).toBe(0);
   });
 
-  it('expired amounts do not come back with the gateway; the page asks for new ones at once, whatever Retry-After said', async () => {
+  it('expired amounts do not return with the gateway; the page fetches new ones at once, whatever Retry-After said', async () => {
     const env = { SNAPSHOT_FRESH_MS: '500', SNAPSHOT_MAX_AGE_MS: '4000' };
     const short = await startGateway(bank, env);
     await short.get('/api/v1/accounts');
     const { page } = await openPage(context, short.url, 'accounts');
     await settled(page);
-    // the next attempt is 30 s later or more
+    // the next attempt is at least 30 s later
     bank.control.patch({ allowedIps: ['203.0.113.1'], failNext: [{ endpoint: 'accounts', times: 1, with: '401' }] });
     await page.getByText(/The balances expired at/).waitFor();
     await page.getByRole('heading', { name: 'No accounts to show' }).waitFor();
@@ -381,7 +381,7 @@ describeWithChromium('the console page in a real browser', () => {
     expect(wrongs).toEqual([]);
   });
 
-  it('the keyboard stays where it is while pages turn, and returns to the account when its panel closes', async () => {
+  it('the focus stays in place while pages turn, and returns to the account when its panel closes', async () => {
     const { page } = await open('?pageSize=50');
     await settled(page);
     const next = page.getByRole('link', { name: 'Next page' });
@@ -401,7 +401,7 @@ describeWithChromium('the console page in a real browser', () => {
   });
 
   describe('the address bar', () => {
-    it('has the view, which returns with the address and with back and forward', async () => {
+    it('contains the view, which returns with the address and with back and forward', async () => {
       const { page } = await open();
       await settled(page);
       await page.locator('#search').fill('nordlys');
@@ -431,7 +431,7 @@ describeWithChromium('the console page in a real browser', () => {
       expect(await page.locator('#search').inputValue()).toBe('nordlys');
     });
 
-    it('has the page number and the open account; another filter starts at the first page', async () => {
+    it('contains the page number and the open account; another filter starts at the first page', async () => {
       const { page } = await open('?pageNumber=2&pageSize=50');
       await page.getByText('51–100 of 120 in total').waitFor();
       await page.getByRole('link', { name: 'Next page' }).click();
@@ -458,7 +458,7 @@ describeWithChromium('the console page in a real browser', () => {
     });
   });
 
-  it('the CSV of the view has environment, filters and time in its name', async () => {
+  it('the file name of a CSV contains environment, filters and time', async () => {
     const { page } = await open('?q=nordlys&currency=EUR&sort=-current');
     await settled(page);
     const [download] = await Promise.all([
@@ -511,7 +511,7 @@ describeWithChromium('the console page in a real browser', () => {
       expect(await page.title()).toBe('Accounts gateway');
     });
 
-    it('caused by any switch shows within seconds, and Reset ends it', async () => {
+    it('caused by any switch appears within seconds, and Reset ends it', async () => {
       const { page } = await openStatus();
       for (const [name, sentence] of [
         ['Bank slow', /^The bank is slow: apps get copies up to \d+ s old\.$/],

@@ -6,7 +6,9 @@ import { startGateway } from '../support/gateway.js';
 import { start } from '../support/sandbox.js';
 import { hasFirefox } from '../support/tools.js';
 
-/** Boxes of the header in CSS pixels, and its lines. Firefox keeps room for the scroll bar, so the page is narrower. */
+/**
+ * Boxes of the header in CSS pixels, and its lines. Firefox reserves space for the scroll bar, so the page is narrower.
+ */
 const MEASURE = `(() => {
   const box = (selector) => document.querySelector(selector).getBoundingClientRect();
   const [bar, top, clock] = [box('#sandbox'), box('.top'), box('.clock')];
@@ -29,7 +31,7 @@ const MEASURE = `(() => {
     ['Status', '/', '.path'],
     ['Accounts', '/accounts', '.open-account'],
   ])(
-    '%s has a bar and a clock of one line, nothing cut off and no error, wide and at 360 px',
+    '%s has a bar and a clock on one line, nothing cut off and no error, wide and at 360 px',
     async (_name, path, shown) => {
       const bank = await start();
       const gateway = await startGateway(bank, {}, new Clock(), bank.control);

@@ -18,11 +18,11 @@ import { closedPort } from '../support/servers.js';
 import { until } from '../support/until.js';
 
 const DAY_MS = 86_400_000;
-/** Of the last hour (docs/logs.md#the-last-hour). */
+/** Callers of the last hour (docs/logs.md#the-last-hour). */
 const POINT_MS = 10_000;
 const FAILING: ControlPatch = { failNext: [{ endpoint: 'accounts', times: 1_000_000, with: '503' }] };
 const HANGING: ControlPatch = { failNext: [{ endpoint: 'accounts', times: 1_000_000, with: 'hang' }] };
-/** The bank is slow for as long as anybody looks. */
+/** The bank is slow for as long as anybody is watching. */
 const PATIENT = {
   BANK_REQUEST_TIMEOUT_MS: '600000',
   SNAPSHOT_READ_TIMEOUT_MS: '3600000',
@@ -31,9 +31,9 @@ const PATIENT = {
 
 type Level = 'ok' | 'warn' | 'bad' | 'unknown';
 
-/** A state of the page: how to cause it, and what the page must show. */
+/** A state of the page: its setup, and the expected page. */
 export interface PageState {
-  /** Starts a gateway in this state, after calls for this long, ms. */
+  /** Starts a gateway in this state, after calls for this many ms. */
   readonly arrange: (pastMs?: number) => Promise<Gateway>;
   readonly sentence: RegExp | string;
   /** The owner; undefined if nothing is wrong. */
@@ -42,7 +42,7 @@ export interface PageState {
   readonly path: readonly Level[];
 }
 
-/** A time on another day has its date before it: shortly before midnight, a copy expires tomorrow. */
+/** A time on another day follows its date: shortly before midnight, a copy expires tomorrow. */
 const MINUTE = String.raw`(?:\d+ \w+, )?\d\d:\d\d`;
 const TIME = String.raw`${MINUTE}:\d\d`;
 export const COPY = new RegExp(`^Apps get the copy of ${TIME}\\. At ${TIME} every call fails\\.$`);
@@ -83,7 +83,7 @@ const EXPIRING = {
   path: ['warn', 'ok', 'ok', 'ok', 'ok', 'ok'] satisfies Level[],
 } as const;
 
-/** Every state of the page, except that of a gateway that is gone. */
+/** Every state of the page, except the unreachable gateway. */
 export const PAGE_STATES = {
   'all is well': { arrange: async (pastMs) => read(await start(), {}, pastMs), ...WELL },
   'the bank fails': { arrange: (pastMs) => broken(FAILING, 'bank-error', { pastMs }), ...COPY_OF_BANK },
@@ -253,7 +253,7 @@ export const PAGE_STATES = {
   },
 } satisfies Record<string, PageState>;
 
-/** The text that the hostile bank sends. */
+/** The text sent by the hostile bank. */
 export const HOSTILE = {
   name: '<img src=x onerror="document.title=1"><script>document.title=2</script>',
   owner: '\u202eevil\u202c {{7*7}}',
@@ -288,7 +288,7 @@ async function read(bank: BankAddress, env: Record<string, string> = {}, pastMs 
   return gateway;
 }
 
-/** Calls of the apps, for this long before now. */
+/** Calls by the apps, for this long before now. */
 async function callFor(ms: number, gateway: Gateway, clock: MovedClock): Promise<void> {
   const history = gateway.app.get(RecentHistory);
   for (let point = 0; point < ms / POINT_MS; point += 1) {
@@ -335,10 +335,10 @@ async function untilHealth(gateway: Gateway, sign: string): Promise<Gateway> {
   return gateway;
 }
 
-/** A gateway that nobody has called or asked anything for so long that its copy and its token have expired. */
+/** A gateway that nobody has called for so long that its copy and its token have expired. */
 async function idle(pastMs: number, status = 200): Promise<Gateway> {
   const bank = await bankWith([]);
-  // its clock is that of the gateway
+  // it has the gateway's clock
   let behindMs = IDLE_MS;
   const date = () => Date.now() - behindMs;
   bank.onToken = withDate(issueToken(bank), date);
@@ -356,7 +356,7 @@ async function bankWith(accounts: readonly object[], options: PretendBankOptions
   return bank;
 }
 
-/** The handler, for a bank whose clock shows this time, ms. */
+/** The handler of a bank whose clock shows this time, ms. */
 const withDate =
   (respond: Handler, now: () => number): Handler =>
   (request, response, url) => {

@@ -19,7 +19,7 @@ suite('the pictures of docs/console.md', () => {
   afterAll(() => browser.close());
 
   it.each([...Map.groupBy(PICTURES, ({ state }) => state)])(
-    'have the words of today when %s; if this fails, look at what changed, then: npm run pictures',
+    'have the current words when %s; if this fails, check what changed, then run npm run pictures',
     async (state, pictures) => {
       const sections = readFileSync(WORDS_FILE, 'utf8').split(/\n(?=# )/);
       const gateway = await (PAGE_STATES[state] as PageState).arrange(PAST_MS);

@@ -31,10 +31,10 @@ export const PICTURES: readonly Picture[] = [
   },
 ];
 
-/** The words that the pictures show, recorded beside them: a test compares them with the pages of today. */
+/** The words in the pictures, recorded next to them: a test compares them with the current pages. */
 export const WORDS_FILE = join(ROOT, 'docs/console-pictures.txt');
 
-/** The page of a picture, as it is taken. */
+/** The page of a picture, in the state of the picture. */
 export async function openPicture(browser: Browser, url: string, picture: Picture): Promise<Page> {
   const { path = '', size, colorScheme = 'light', show } = picture;
   const context = await browser.newContext({
@@ -52,13 +52,13 @@ export async function openPicture(browser: Browser, url: string, picture: Pictur
   return page;
 }
 
-/** Parts whose words depend on the moment, the machine or the account, not on the wording of the page. */
+/** Parts whose words depend on the moment, the machine or the account, not on the page's wording. */
 const CHANGING =
   '.gateway, .clock, .timer strong, .cause .quiet, .now, tbody, dd, .events, .half .between > p, .scale, .path, .well';
 
 /**
- * The words on the page, each text once, as a section of the file; digits are 0, and each month is Jan. The date before
- * a time is left out, because only times on another day have one.
+ * The words on the page, each text once, as a section of the file. Digits are 0, and each month is Jan. The date before
+ * a time is omitted, because only times on another day have one.
  */
 export async function wordsOf(page: Page, { name }: Picture): Promise<string> {
   const texts = await page.evaluate<string[]>(`

@@ -17,7 +17,7 @@ import { hasChromium } from '../support/tools.js';
 import { axeFaultsOf, layoutOf, openPage, pathOf } from './open-page.js';
 import { PAGE_STATES, type PageState } from './page-states.js';
 
-/** States on which axe looks too, with every component of the page between them; with FULL=1 it looks at all. */
+/** States that axe checks too, which together cover every component of the page. With FULL=1 it checks all states. */
 const EXAMINED = new Set<string>([
   'all is well in the sandbox',
   'the bank fails',
@@ -27,14 +27,14 @@ const EXAMINED = new Set<string>([
   'names are hostile and amounts long',
 ] satisfies (keyof typeof PAGE_STATES)[]);
 
-/** The result of a call, in the words of the page. */
+/** The result of a call, in the page's words. */
 function toGot({ status, json }: Answer): Incident['served'] {
   if (status !== 200) return 'none';
   if (json.page.total === 0) return 'empty';
   return json.snapshot.stale ? 'copy' : 'current';
 }
 
-/** Every text of the incident on the page, and those that it copies. */
+/** Every text of the incident on the page, and the texts to copy. */
 function textsOf(incident: Incident, health: Health, now: number): string[] {
   const { what, answer, since, meaning } = toCauseText(incident.cause, health, now);
   const timer = toTimer(incident, now);
@@ -49,18 +49,18 @@ function textsOf(incident: Incident, health: Health, now: number): string[] {
     toReport(incident, health, now),
     ...toPath(health, null, now)
       .map(({ value }) => value)
-      // when a token is usable until, and when the list was read
+      // end of the token's use, and time of the last read of the list
       .filter((value) => !/^token|ms, |^answers, /.test(value)),
   ];
 }
 
 const timesIn = (text: string): string[] => text.match(/\b\d\d:\d\d:\d\d\b/g) ?? [];
 const toTime = (at: string | number): string => new Date(at).toISOString().slice(11, 19);
-/** The statuses that a text says calls get: "fail with 503", "get 502", "with status 200". */
+/** The statuses of calls according to a text: "fail with 503", "get 502", "with status 200". */
 const statusesIn = (text: string): number[] =>
   [...text.matchAll(/\b(?:fails?(?:ed)? with|gets?|with status) (\d{3})\b/g)].map(([, status]) => Number(status));
 
-/** The times that the page has facts for. */
+/** The times of the facts on the page. */
 function factsOf({ details: { bank, certificate, snapshot, token } }: Health, now: number): string[] {
   const facts = [
     bank.failingSince,
@@ -81,7 +81,7 @@ function factsOf({ details: { bank, certificate, snapshot, token } }: Health, no
 /** How far the wall clock and the monotonic clock of a machine may drift apart while a test runs. */
 const DRIFT_MS = 100;
 
-/** Asserts that calls fail from the moment that the page says. */
+/** Asserts that calls fail from the time shown on the page. */
 async function assertEndsAt({ end, status }: Incident, { app, get }: Gateway): Promise<void> {
   const clock = app.get(Clock) as MovedClock;
   clock.stop();
@@ -92,8 +92,8 @@ async function assertEndsAt({ end, status }: Incident, { app, get }: Gateway): P
 }
 
 /**
- * Asserts that every sentence of the page, and every text that it copies, matches what a call returns at that moment, and that path and
- * owner are right. `card`: what a browser shows.
+ * Asserts that every sentence on the page, and every text to copy, matches the result of a call at that moment, and
+ * that path and owner are right. `card`: the card as shown by a browser.
  */
 async function assertTrue(gateway: Gateway, { sentence, path, owner }: PageState, card: string): Promise<void> {
   const health = (await gateway.get('/health')).json as Health;
@@ -115,7 +115,7 @@ async function assertTrue(gateway: Gateway, { sentence, path, owner }: PageState
     expect(timesIn(text).filter((time) => !facts.includes(time))).toEqual([]);
   }
   if (incident?.served === 'waiting') {
-    // a call would wait for the refresh, which the scene never ends
+    // a call would wait for the refresh, which never ends in this scene
     expect(gateway.app.get(SnapshotCache).status()).toMatchObject({ servable: false, refreshing: true });
     return;
   }
@@ -135,13 +135,16 @@ async function assertTrue(gateway: Gateway, { sentence, path, owner }: PageState
   // an empty list has status 200
   for (const text of texts)
     expect(statusesIn(text).filter((status) => status !== incident.status && status !== call.status)).toEqual([]);
-  // one piece of advice, with one deadline at most, which comes before calls fail
+  // one piece of advice, with at most one deadline, which is before calls fail
   expect((incident.doNow.match(/\b(now|before)\b/g) ?? []).length).toBeLessThanOrEqual(1);
   expect(toReport(incident, health, now)).not.toMatch(/\byour apps?\b/i);
   if (incident.end !== null && incident.end === snapshot.expiresAt) await assertEndsAt(incident, gateway);
 }
 
-/** Asserts that a browser shows its sentence first, all of it on one screen, and cuts nothing off at any width. Returns the card's text. */
+/**
+ * Asserts that a browser shows the card's sentence first, all of it on one screen, and cuts nothing off at any width.
+ * Returns the card's text.
+ */
 async function show(page: Page, { sentence, path }: PageState, isExamined: boolean): Promise<string> {
   await page.locator('.incident, .well, .idle').waitFor();
   expect(await page.getByRole('heading').first().innerText()).toMatch(sentence);
@@ -160,7 +163,7 @@ async function show(page: Page, { sentence, path }: PageState, isExamined: boole
   return card;
 }
 
-/** Asserts that Check now says what a call gets. */
+/** Asserts that Check now shows the result of a call. */
 async function assertChecked(page: Page, gateway: Gateway): Promise<void> {
   await page.getByRole('button', { name: 'Check now' }).click();
   await page

@@ -1,4 +1,4 @@
-/** `npm run pictures`: makes the pictures of docs/console.md, and records their words. */
+/** `npm run pictures`: takes the pictures in docs/console.md, and records their words. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import prepare from '../support/build-sources.js';
@@ -10,7 +10,7 @@ import { PAGE_STATES, type PageState } from './page-states.js';
 import { openPicture, PICTURES, WORDS_FILE, wordsOf } from './pictures.js';
 
 const HOUR_MS = 3_600_000;
-/** The past of a picture that does not show a whole hour, ms. */
+/** Past time in a picture that does not show a whole hour, ms. */
 const PAST_MS: Partial<Record<keyof typeof PAGE_STATES, number>> = { 'all is well in the sandbox': 8 * 60_000 };
 
 prepare();

@@ -1,7 +1,7 @@
 /**
- * A step of `.ci/run`: renders config/kubernetes and its overlay with kubectl, and checks the result field by field against
- * the API of the Kubernetes version that a release of the official client is generated from. Unknown fields are rejected.
- * Then runs the lines with kubectl in docs/deploy.md that need no cluster.
+ * A step of `.ci/run`: renders config/kubernetes and its overlay with kubectl, and checks the result field by field
+ * against the Kubernetes API from which a release of the official client is generated. Rejects unknown fields. Then
+ * runs the kubectl lines in docs/deploy.md that need no cluster.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { parseAllDocuments } from 'yaml';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CLIENT = '@kubernetes/client-node@2.0.1';
-/** Kinds of the Prometheus operator, which are not part of that API. */
+/** Kinds of the Prometheus operator, which are not part of the API. */
 const FOREIGN = 'monitoring.coreos.com/';
 
 interface Manifest {
@@ -66,7 +66,7 @@ function run(program: string, ...args: string[]): string | undefined {
   }
 }
 
-/** Failures of the lines with kubectl in the document: `create` as a dry run, `kustomize` as it is printed. */
+/** Failures of the document's kubectl lines: `create` as a dry run, `kustomize` as printed. */
 function errorsOfDocument(): string[] {
   const lines = readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8')
     .replace(/\\\n/g, ' ')

@@ -24,7 +24,7 @@ function errorsOf({ command = [], environment = {} }: Service): string[] {
   return settingErrors(environment, command.includes('sandbox'));
 }
 
-/** `.ci/compose` tests what needs a running engine. */
+/** `.ci/compose` tests everything that needs a running engine. */
 describe('docker-compose.yml', () => {
   const text = read('docker-compose.yml');
   const { services, networks } = readCompose(text);
@@ -50,7 +50,7 @@ describe('docker-compose.yml', () => {
     expect(new Set(ports.map((port) => port.split(':')[1])).size).toBe(ports.length);
   });
 
-  it('gives the gateway of profile egress no route but squid', () => {
+  it('gives the gateway of profile egress only a route through squid', () => {
     expect(services['egress']?.networks).toEqual(['inside', 'callers']);
     expect(networks['inside']?.internal).toBe(true);
     expect(Object.entries(networks['callers']?.driver_opts ?? {})).toEqual([
@@ -60,14 +60,14 @@ describe('docker-compose.yml', () => {
     expect(inside).toEqual(['egress', 'squid']);
   });
 
-  it('pins the versions of foreign images', () => {
+  it('pins the versions of third-party images', () => {
     const foreign = all.map(({ image }) => image).filter((image) => image !== 'accounts-gateway');
     expect(foreign.filter((image) => !/:v?\d+\.\d+/.test(image))).toEqual([]);
   });
 });
 
 describe('Dockerfile', () => {
-  it('is based on the version of Node in package-lock.json, and has the version of package.json', () => {
+  it('uses the Node version in package-lock.json, and the version in package.json', () => {
     const lock = JSON.parse(read('package-lock.json')) as { packages: Record<string, { version: string }> };
     const args = [...read('Dockerfile').matchAll(/^ARG (.+)$/gm)].map(([, value]) => value);
     expect(args[0]).toBe(`NODE_IMAGE=node:${lock.packages['node_modules/node']?.version}-bookworm-slim`);

@@ -19,7 +19,7 @@ const files: Files = Object.fromEntries(
 const user = /^USER (.+)$/m.exec(read('Dockerfile'))?.[1];
 const routes = new Set(itemsOf(under(read('docs/api.md'), 'Routes')).flatMap(({ names }) => names));
 
-/** Where the manifests do not match the program and its image. check-manifests.ts validates their form. */
+/** Differences between the manifests and the program or its image. check-manifests.ts validates the form. */
 function misfits(all: Files): string[] {
   const yaml = (path: string): Yaml => parse(all[path] ?? '');
   const { spec: pod, metadata } = yaml('deployment.yaml').spec.template;

@@ -22,13 +22,13 @@ describe('the SBOM of a build', () => {
   const bundled = ['bundled', 'below-bundled'].map((name) => ({ folder: `/${name}`, name, version: '1.0.0' }));
   const sbom = toDeliveredSbom(all, bundled);
 
-  it('lists the bundled packages and Node as delivered, and no tool', () => {
+  it('lists the bundled packages and Node as shipped, and no tool', () => {
     expect(sbom.components).toEqual(
       ['bundled', 'below-bundled', 'node'].map((name) => ({ ...component(name, []), scope: 'required' })),
     );
   });
 
-  it('names no package that it does not list', () => {
+  it('refers only to packages that it lists', () => {
     expect(sbom.dependencies).toEqual([
       { ref: 'folder@1.0.0', dependsOn: ['bundled@1.0.0', 'node@1.0.0'] },
       { ref: 'bundled@1.0.0', dependsOn: ['below-bundled@1.0.0'] },
@@ -43,7 +43,7 @@ describe('the SBOM of a build', () => {
     });
   });
 
-  it('leaves out a bundled package of another version', () => {
+  it('omits a bundled package of another version', () => {
     const other = bundled.map((each) => ({ ...each, version: '2.0.0' }));
     expect(toDeliveredSbom(all, other).components.map(({ name }) => name)).toEqual(['node']);
   });

@@ -24,7 +24,7 @@ describe.each(['ci', 'release'])('the workflow %s', (name) => {
   });
 });
 
-it('in the release, what has rights runs no dependency, and what runs dependencies has no rights', () => {
+it('in the release, jobs with permissions run no dependencies, and jobs that run dependencies have no permissions', () => {
   const jobs = jobsOf('release');
   const runsCode = ({ steps }: Job) =>
     steps.some(({ uses = '', run = '' }) => /checkout/.test(uses) || /\b(npm|node|docker build)\b/.test(run));

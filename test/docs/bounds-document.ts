@@ -3,8 +3,8 @@ import { brokenReferences, read } from '../support/documents.js';
 type Row = readonly [bound: string, beyond: string, test: string];
 
 /**
- * Every bound on what comes from outside, by its source, with its test. `{egress/open-tunnel MAX_CONNECT_ANSWER_BYTES KB}` is the number that
- * this name has in src/egress/open-tunnel.ts, in a unit.
+ * Every limit on external input, by its source, with its test. `{egress/open-tunnel MAX_CONNECT_ANSWER_BYTES KB}` is
+ * the number that this name has in src/egress/open-tunnel.ts, in a unit.
  */
 const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
   Callers: [

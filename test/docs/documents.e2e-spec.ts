@@ -57,7 +57,7 @@ describe('documents', () => {
     expect(mistakesIn('README.md', text)).toContain(mistake);
   });
 
-  it('the files and headings that comments name exist', () => {
+  it('the files and headings in comments exist', () => {
     const broken = sourcePaths().flatMap((path) =>
       brokenReferences(path, commentsIn(read(path))).map((reference) => `${path}: ${reference}`),
     );
@@ -72,7 +72,7 @@ describe('documents', () => {
     expect(pages.filter((page) => !`${index}(README.md)`.includes(`(${page.replace('docs/', '')})`))).toEqual([]);
   });
 
-  it('docs/dependencies.md gives a reason for each package, and for no other', () => {
+  it('docs/dependencies.md gives a reason for each package, and for no others', () => {
     const text = readDocument('docs/dependencies.md');
     const named = itemsOf(text)
       .filter(({ rest }) => /^: \S/.test(rest))
@@ -80,7 +80,7 @@ describe('documents', () => {
     expect(named.toSorted()).toEqual(Object.keys({ ...dependencies, ...devDependencies }).toSorted());
   });
 
-  it('exit codes are those of the program', () => {
+  it('exit codes match the program', () => {
     const ofServe = rowsUnder(readDocument('docs/deploy.md'), 'exit code of `serve`', 'meaning');
     expect(ofServe.map(([code]) => Number(code))).toEqual(Object.values(EXIT));
     const ofDoctor = under(readDocument('docs/troubleshooting.md'), 'Steps and exit codes').matchAll(
@@ -110,8 +110,8 @@ function loggedEvents(): string[] {
   return [...new Set(events)].toSorted();
 }
 
-describe('the events that the program logs', () => {
-  it('are those in docs/logs.md, each once', () => {
+describe('the events logged by the program', () => {
+  it('are those in docs/logs.md, each listed once', () => {
     const documented = itemsOf(under(readDocument('docs/logs.md'), 'Events')).flatMap(({ names }) => names);
     expect(documented.toSorted()).toEqual(loggedEvents());
   });

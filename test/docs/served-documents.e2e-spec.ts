@@ -72,7 +72,7 @@ const addressOf = (name: string) => (name === 'README.md' ? '/docs/guide' : `/do
 
 describe('the guide', () => {
   const answers = new Map<string, Promise<Answer>>();
-  /** The response for a path, requested once. */
+  /** The response for a path, fetched once. */
   const answerOf = (path: string): Promise<Answer> => {
     const answer = answers.get(path) ?? gateway.get(path);
     answers.set(path, answer);
@@ -105,7 +105,7 @@ describe('the guide', () => {
   });
 });
 
-it('the API reference describes every route of the OpenAPI document, and runs only the script that all pages share', async () => {
+it('the API reference describes every route of the OpenAPI document, and runs only the script of all pages', async () => {
   const { text: html, headers } = await gateway.get('/docs');
   expect(Object.keys(paths).length).toBeGreaterThan(5);
   for (const path of Object.keys(paths)) expect(html).toContain(`GET ${path}</h2>`);
@@ -138,7 +138,7 @@ it('an app installs the typed client from the gateway, and calls it', async () =
   expect((await text(app.stdout)).trim()).toBe('120');
 });
 
-it('a client of another version is a 404, whose detail names the version that is served', async () => {
+it('a client of another version is a 404, whose detail contains the served version', async () => {
   const { json } = await gateway.get('/client/accounts-gateway-client-0.0.0.tgz');
   expect(json).toMatchObject({ status: 404, detail: expect.stringContaining('accounts-gateway-client-') });
 });

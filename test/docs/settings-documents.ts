@@ -10,7 +10,7 @@ const EXAMPLES: Readonly<Record<string, readonly Group[]>> = {
   'config/sandbox.env.example': ['The sandbox bank', 'Freshness', 'The internal API', 'The process'],
 };
 
-/** The settings that an operator must fill in for a bank; secrets through files. */
+/** Settings that an operator must fill in for a bank; secrets through files. */
 const FILL_IN = new Set<string>([
   'BANK_BASE_URL',
   'BANK_USERNAME',
@@ -41,7 +41,7 @@ function toPage(page: string): string {
   return page.replace(/(?<=<!-- settings -->\n)[\s\S]*(?=<!-- \/settings -->)/, () => `\n${lists.join('\n')}\n`);
 }
 
-/** An example of `.env`: its first comment, then every setting of these groups with its comment. */
+/** An example `.env`: its first comment, then every setting in these groups with its comment. */
 function toExample(text: string, groups: readonly Group[]): string {
   const [head = ''] = text.split('\n\n');
   const parts = groups.flatMap((group) => [
@@ -57,14 +57,14 @@ function toComment(name: SettingName): string[] {
   return [`# ${meaning}`, `# Allowed: ${allowed}.${without}`].map((line) => line.replaceAll('`', ''));
 }
 
-/** The effect of leaving a setting out, which in the lists is in brackets. */
+/** The effect of omitting a setting; the lists show it in brackets. */
 function toSentence(unset: string | undefined): string {
   if (unset === undefined) return 'Optional.';
   if (unset.startsWith('required')) return `R${unset.slice(1)}.`;
   return `If not set, ${unset.replace(/^none: /, '')}.`;
 }
 
-/** A secret has two lines; the one with the file is the one to fill in. */
+/** A secret has two lines; fill in the one with the file. */
 function toLines(name: SettingName): string[] {
   const { secret, example, default: text = example } = describeSetting(name);
   const mark = FILL_IN.has(name) ? '' : '#';

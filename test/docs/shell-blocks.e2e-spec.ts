@@ -9,7 +9,7 @@ import { startRedis } from '../support/redis.js';
 import { directoryWithIdentity } from '../support/sandbox.js';
 import { hasJq, hasOpenssl, hasRedis, hasSystemdAnalyze, pathOf } from '../support/tools.js';
 
-/** Every program in a shell block of README and docs, and what checks its lines. */
+/** Every program in a shell block of README and docs, and the check of its lines. */
 const CHECKED: Readonly<Record<string, string>> = {
   npm: 'documents.e2e-spec.ts: each script exists. test/process and test/client run them',
   curl: 'served-documents.e2e-spec.ts: each address exists',
@@ -27,14 +27,14 @@ const CHECKED: Readonly<Record<string, string>> = {
   umask: 'needs no check',
 };
 
-/** The lines of the shell blocks of a document, with continued ones joined. */
+/** The lines in a document's shell blocks, with continuation lines joined. */
 const shellLinesOf = (document: string): string[] =>
   [...document.matchAll(/^ *```sh\n([\s\S]*?)^ *```/gm)]
     .flatMap(([, block = '']) => block.replace(/\\\n/g, ' ').split('\n'))
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
 
-/** The programs that a line starts. A line that only sets variables starts none. */
+/** The programs started by a line. A line that only sets variables starts none. */
 const programsOf = (line: string): string[] =>
   line
     .replace(/'[^']*'|"[^"]*"/g, '…')
@@ -70,7 +70,7 @@ describe('the shell blocks of the documents', () => {
   ];
   const lines = shellLinesOf(readDocument('docs/logs.md')).filter((line) => line.includes('| jq '));
 
-  it('find a call, and the errors, in a log with a line of systemd', () => {
+  it('find a call and the errors in a log with a line from systemd', () => {
     const file = join(temporaryDirectory(), 'log');
     writeFileSync(file, `${LOG.join('\n')}\n`);
     const found = lines.map((line) => {
@@ -82,7 +82,7 @@ describe('the shell blocks of the documents', () => {
 });
 
 (hasSystemdAnalyze() ? describe : describe.skip)('the unit of config/systemd', () => {
-  /** Complaints of systemd about the unit, under a name. Empty if it is well formed. */
+  /** systemd's complaints about the unit, under a name. Empty if it is well formed. */
   const complaintsAbout = (unit: string, name: string) => {
     const file = join(temporaryDirectory(), name);
     writeFileSync(file, unit.replace(/(?<=^ExecStart=)\S+/m, process.execPath));
@@ -101,7 +101,7 @@ describe('the shell blocks of the documents', () => {
 });
 
 (hasRedis() ? describe : describe.skip)('the steps with redis-cli', () => {
-  it('work as the user of docs/fleet.md, but for what they leave to the administrator', async () => {
+  it('work as the user in docs/fleet.md, except for what they leave to the administrator', async () => {
     const acl = /^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? '';
     const redis = await startRedis({ config: ['user default on nopass ~* &* +@all', acl] });
     const steps = PROBLEMS['sharing-unavailable'].steps.join('\n');

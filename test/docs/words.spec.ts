@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { commentsIn, documentPaths, read, readDocument, ROOT, sourcePaths } from '../support/documents.js';
 
-/** Phrases that have a better one; cspell (config/cspell.json) has the single words. */
+/** Phrases with a better alternative; cspell (config/cspell.json) has the single words. */
 const PHRASES: readonly (readonly [phrase: RegExp, better: string])[] = [
   [/\b(?:those|ones) who\b/i, 'operators, callers, clients'],
   [
@@ -23,7 +23,7 @@ const badPhrasesIn = (text: string): string[] =>
     ([phrase, better]) => `${phrase.exec(text)?.[0].trim()} -> ${better}`,
   );
 
-/** The titles of a file's tests. */
+/** The test titles in a file. */
 const titlesIn = (source: string): string =>
   [...source.matchAll(/\b(?:it|test|describe)(?:\.each\([\s\S]*?\))?\(\s*(['"`])(.*?)\1,/g)]
     .map(([, , title]) => title)
@@ -45,7 +45,7 @@ const configurationPaths = ['config', '.ci', '.github']
 const found = (paths: readonly string[], toText: (path: string) => string) =>
   paths.flatMap((path) => badPhrasesIn(toText(path)).map((phrase) => `${path}: ${phrase}`));
 
-describe('phrases that have a better one', () => {
+describe('phrases with a better alternative', () => {
   it('are in no document', () => {
     expect(found(documentPaths(), readDocument)).toEqual([]);
   });

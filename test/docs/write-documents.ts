@@ -1,4 +1,7 @@
-/** `npm run docs`: writes everything in documents that comes from code. With `--check` it only fails where that differs. */
+/**
+ * `npm run docs`: writes all parts of documents that are generated from code. With `--check`, it only fails if they
+ * differ.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +21,7 @@ interface AlertRule {
   readonly annotations: { readonly runbook_url: string };
 }
 
-/** When somebody must act on an alert. */
+/** The time by which somebody must act on an alert. */
 const HOW_SOON: Readonly<Record<string, string>> = {
   critical: 'at any hour',
   warning: 'the same day',
@@ -103,7 +106,7 @@ ${stringify({ spec: rules }, { aliasDuplicateObjects: false, lineWidth: 0, singl
 
 /** From the OpenAPI document: the lists of docs/api.md, and the typed client's types, which the pinned generator makes. */
 async function fromOpenApi(): Promise<(readonly [string, string])[]> {
-  // imported here because they need what prepare() builds
+  // imported here because they need files that prepare() builds
   const { startGateway } = await import('../support/gateway.js');
   const { start } = await import('../support/sandbox.js');
   const { closeAll } = await import('../support/closing.js');

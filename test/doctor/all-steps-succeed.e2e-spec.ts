@@ -26,7 +26,7 @@ const well = ALL.map(() => 'ok');
 
 describe('the doctor on a healthy path', () => {
   beforeAll(async () => {
-    // with the intermediate, because its absence is a warning
+    // with the intermediate, because there is a warning without it
     const [passcode, ca] = [bank.files.passcode, bank.files.ca].map((file) => readFileSync(file, 'utf8')) as [
       string,
       string,
@@ -56,7 +56,7 @@ describe('the doctor on a healthy path', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('resumes no TLS session, so that the bank judges the certificate in every step', async () => {
+  it('resumes no TLS session, so that the bank checks the certificate in every step', async () => {
     const resumed: boolean[] = [];
     const [onToken, onAccounts] = [bank.onToken, listSample(3)];
     const noting =
@@ -144,7 +144,7 @@ describe('the doctor on a healthy path', () => {
     expect(redis.cli('dbsize').trim()).toBe('0');
   });
 
-  it('opens no socket and looks up no name when offline', async () => {
+  it('opens no socket and resolves no name when offline', async () => {
     const opened: unknown[] = [];
     const note = (message: unknown) => void opened.push(message);
     subscribe('net.client.socket', note);

@@ -28,13 +28,13 @@ describe('node dist/main.js doctor', () => {
     expect(stdout).toContain('All steps succeeded.');
   });
 
-  it('stops at settings with exit code 2, which it explains to people', async () => {
+  it('stops at settings with exit code 2, explained for people', async () => {
     const { code, stdout, stderr } = await doctor([]);
     expect([code, stderr]).toEqual([2, '']);
     expect(stdout).toContain('✗ settings');
   });
 
-  it('stops at dns with exit code 4, which --json reports to programs', async () => {
+  it('stops at dns with exit code 4, reported for programs with --json', async () => {
     const env = { ...toEnvironment(bank), BANK_AUTH_URL: '', BANK_BASE_URL: 'https://no-such-bank.invalid' };
     const { code, stdout, stderr } = await doctor(['--json'], env);
     expect([code, stderr]).toEqual([4, '']);
@@ -46,7 +46,7 @@ describe('node dist/main.js doctor', () => {
   it.each([
     ['SANDBOX_DIRECTORY', '/dev/null/below'],
     ['SANDBOX_HOST', '192.0.2.1'],
-  ])('a sandbox that cannot start because of %s is an error of the settings', async (name, value) => {
+  ])('reports an error of the settings if a sandbox cannot start because of %s', async (name, value) => {
     const env = { SANDBOX_DIRECTORY: temporaryDirectory(), [name]: value };
     const { code, stdout } = await doctor(['--sandbox', '--json'], env);
     expect(code).toBe(2);
@@ -71,7 +71,7 @@ describe('node dist/main.js doctor', () => {
   });
 
   it.each([[['doctor']], [['--json', 'doctor']], [['probe']]])(
-    '%j ends at once on ^C, and not with 0',
+    '%j ends at once on ^C, with an exit code other than 0',
     async (args) => {
       const server = await startRawServer();
       const { port } = server;
@@ -84,7 +84,7 @@ describe('node dist/main.js doctor', () => {
       const { child, exit } = await startProgram({ args, env, cwd: temporaryDirectory() });
       await until(() => server.accepted > 0);
       child.kill('SIGINT');
-      // as shells do: 128 + the number of the signal
+      // like shells: 128 + the signal number
       expect(await exit).toBe(130);
     },
   );

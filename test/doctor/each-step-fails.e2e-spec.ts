@@ -187,7 +187,7 @@ const CASES: readonly Case[] = [
   ],
 ];
 
-/** In TLS 1.3 the alert comes after the handshake. */
+/** In TLS 1.3, the alert comes after the handshake. */
 const ALERT: Case = [
   'our certificate refused by an alert',
   () => openssl('-tls1_3', '-Verify', '3', '-verify_return_error'),
@@ -195,7 +195,7 @@ const ALERT: Case = [
   /refused our client certificate: .* \(TLS alert \d+\)/,
 ];
 
-describe('the doctor names the broken step', () => {
+describe('the doctor reports the broken step', () => {
   const check = async (...[, arrange, verdict, problem]: Case) => {
     const examination = await examineWith({ ...toEnvironment(bank), ...(await arrange()) });
     expectFailed(examination, verdict, problem);
@@ -207,7 +207,7 @@ describe('the doctor names the broken step', () => {
   it.each(CASES)('%s', check);
   (hasOpenssl() ? it : it.skip).each([ALERT])('%s', check);
 
-  it('tries TLS 1.2 once where the bank may ask for the certificate late, and reports the result', async () => {
+  it('and tries TLS 1.2 once if the bank may request the certificate late, and reports the result', async () => {
     const late = await startPretendBank({ server: ASKS_LATE });
     late.onToken = askingLate(issueToken(late));
     const { step, exitCode } = await examineWith(toEnvironment(late));
@@ -220,7 +220,7 @@ describe('the doctor names the broken step', () => {
         remedy: expect.stringContaining('BANK_TLS_MAX_VERSION=1.2'),
       },
     ]);
-    // the negative case: 1.2 helps nothing
+    // the negative case: TLS 1.2 does not help
     bank.onToken = answer(403);
     const { step: other } = await examineWith(toEnvironment(bank));
     expect(other('token').problem).toContain('TLS 1.2 was tried once and gave the same (address-not-allowed)');
@@ -239,7 +239,7 @@ describe('the doctor names the broken step', () => {
     expect(everything).not.toContain('secret-');
   };
 
-  it('for a Redis that does not run', async () => {
+  it('if Redis is not running', async () => {
     await checkRedis({ REDIS_URL: `redis://127.0.0.1:${await closedPort()}` }, 'ECONNREFUSED');
   });
 
@@ -271,7 +271,7 @@ describe('the doctor names the broken step', () => {
     });
   });
 
-  it('with class and place of an internal error, without its message, and exit code 1', async () => {
+  it('with class and location of an internal error, without its message, and exit code 1', async () => {
     const clock = new Clock();
     clock.now = () => {
       throw new RangeError('secret-message');

@@ -41,7 +41,7 @@ const toFile = (text: string) => {
   return file;
 };
 
-/** Whatever it is planted in, it must not be found: also not a part of it, in another case, or escaped. */
+/** Planted data, which must not be found anywhere: not even a part of it, in another case, or escaped. */
 const SECRETS = ['Plantednames', 'LU060408592157516019', '7654321', '8642975', 'plantedhost', 'PLANTEDBIC', '73519246'];
 const found = (text: string) => {
   const plain = text.toLowerCase().replaceAll(/[\s_-]/g, '');
@@ -116,7 +116,7 @@ describe('a recording', () => {
       'an error of the token endpoint',
       { onToken: fail(401, 'application/json', '{"error":"Plantednames","Plantednames":73519246}') },
     ],
-  ])('has nothing of %s', async (_name, handlers) => {
+  ])('contains nothing of %s', async (_name, handlers) => {
     Object.assign(bank, handlers);
     const { text, exchanges, maskedValues } = await record(bank);
     expect(exchanges.length).toBeGreaterThan(0);
@@ -125,7 +125,7 @@ describe('a recording', () => {
     for (const secret of secretsOfBank()) expect(text.includes(secret)).toBe(false);
   });
 
-  it('has nothing of a second host and of a proxy', async () => {
+  it('contains nothing of a second host and of a proxy', async () => {
     const sandbox = await serve({ SANDBOX_AUTH_PORT: 0, SANDBOX_NAMES: ['127.0.0.1', 'plantedhost.example'] });
     const { url } = await startConnectProxy();
     const proxy = withCredentials(url, 'plantednames', '73519246');
@@ -139,7 +139,7 @@ describe('a recording', () => {
   });
 });
 
-describe('served by the sandbox and compared', () => {
+describe('a recording served by the sandbox and compared', () => {
   const moods: [string, Record<string, unknown>, object, Record<string, string>][] = [
     ['on two hosts, in small pages', { SANDBOX_AUTH_PORT: 0, SANDBOX_ACCOUNTS: 230 }, {}, { BANK_PAGE_SIZE: '50' }],
     ['with an empty list', {}, { accounts: 0 }, {}],
@@ -149,7 +149,7 @@ describe('served by the sandbox and compared', () => {
     ['that resets a connection', {}, { failNext: [{ endpoint: 'accounts', times: 9, with: 'reset' }] }, {}],
     ['that cuts off its list', {}, { failNext: [{ endpoint: 'accounts', times: 9, with: 'truncate' }] }, {}],
   ];
-  it.each(moods)('a bank %s: no differences', async (_name, settings, switches, env) => {
+  it.each(moods)('from a bank %s: no differences', async (_name, settings, switches, env) => {
     const original = await serve(settings);
     await control(original, 'PATCH', switches);
     const recording = await record(original, env);
@@ -157,7 +157,7 @@ describe('served by the sandbox and compared', () => {
     expect(compareForms(recording.exchanges, again.exchanges)).toEqual([]);
   });
 
-  it('serves other page sizes, an emptied list and a moved error too', async () => {
+  it('also serves other page sizes, an emptied list and a failure on another page', async () => {
     const recording = await record(await serve({}));
     const replay = await serve({}, toFile(recording.text));
     const { exchanges } = await record(replay, { BANK_PAGE_SIZE: '7' });
@@ -275,7 +275,7 @@ describe('node dist/main.js doctor --record and --compare', () => {
   it.each<[string, string, () => void]>([
     ['in a folder that does not exist', 'nowhere/bank.ndjson', () => undefined],
     ['a FIFO', 'fifo', () => void execFileSync('mkfifo', [join(directory, 'fifo')])],
-  ])('does not begin if its file is %s', async (_name, file, create) => {
+  ])('does not start if its file is %s', async (_name, file, create) => {
     create();
     const { code, stdout, stderr } = await run(['--record', file]);
     expect([code, stdout]).toEqual([2, '']);
@@ -300,7 +300,7 @@ describe('node dist/main.js doctor --record and --compare', () => {
     ['endless', (file) => writeFileSync(file, '{}\n'.repeat(3000)), /more than 2100 lines/],
     ['a directory', (file) => mkdirSync(file), /not a regular file/],
     ['a FIFO', (file) => execFileSync('mkfifo', [file]), /not a regular file/],
-  ])('names a recording that is %s, without quoting it', async (_name, create, why) => {
+  ])('reports a recording that is %s, without quoting it', async (_name, create, why) => {
     const file = join(temporaryDirectory(), 'bank.ndjson');
     create(file);
     expect(() => readRecording(file)).toThrow(why);

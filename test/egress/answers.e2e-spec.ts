@@ -106,7 +106,7 @@ describe('bank-response-invalid', () => {
   });
 });
 
-test('more than 100 early hints are not valid, and are not read to their end', async () => {
+test('more than 100 early hints are invalid, and are not read to the end', async () => {
   const { url, egress } = await startBank((socket) => {
     const pour = () => {
       while (!socket.destroyed && socket.write(HINT.repeat(1000)));

@@ -45,7 +45,7 @@ describe('kept connections', () => {
         const egress = createEgress(identityFor(versioned), settings);
         for (let call = 0; call < 4; call += 1) await egress.get(accountsAt(versioned.url));
         expect(resumed).toEqual([false, true, true, true]);
-        // a resumed session still has our certificate
+        // a resumed session still contains our certificate
         expect(versioned.requests.every(({ thumbprint }) => thumbprint !== null)).toBe(true);
         await versioned.close();
       },
@@ -65,7 +65,7 @@ describe('kept connections', () => {
         const old = new Set(bank.sockets);
         expect(old.size).toBe(5);
 
-        // the bank drops each connection when it is used again, so that none is known to be dead before
+        // the bank drops each connection when it is used again, so that none is known to be dead beforehand
         let dropped = 0;
         bank.onAccounts = (request, response, url) => {
           const raw = [...old].find((socket) => socket.remotePort === request.socket.remotePort);
@@ -77,7 +77,7 @@ describe('kept connections', () => {
         const answers = await Promise.all(calls.map(() => egress.get(accountsAt(bank.url))));
         expect(answers.every(({ status }) => status === 200)).toBe(true);
         if (together) expect(dropped).toBeGreaterThan(0);
-        // after one failure the others are not tried
+        // after one failure, the others are not tried
         else expect(dropped).toBe(1);
         await until(() => [...old].every((socket) => socket.destroyed));
       },
@@ -134,7 +134,7 @@ describe('a retired egress', () => {
     const kept = Object.values((await agentOf(egress, bank.url)).freeSockets).flat();
     expect(kept.filter((socket) => !socket?.destroyed)).toEqual([]);
     await until(() => bank.sockets.size === 2);
-    // a later call is still served, and leaves no connection either
+    // a later call is still served, and leaves no connection behind
     const late = egress.get(accountsAt(bank.url));
     await until(() => held.length === 3);
     for (const answer of held) answer();
@@ -162,7 +162,7 @@ describe('concurrency', () => {
     expect(most).toBe(3);
   });
 
-  test('a call that is aborted while it waits for a slot ends at once, and takes no slot', async () => {
+  test('a call aborted while it waits for a slot ends at once, and takes no slot', async () => {
     const held: (() => void)[] = [];
     bank.onAccounts = (...args) => held.push(() => listAccounts([])(...args));
     const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: 1 });
@@ -191,7 +191,7 @@ describe('concurrency', () => {
 const GONE = new Error('the caller has gone');
 const CALLS = 12;
 
-/** Many calls, aborted after `afterMs` (null: in the same tick). All must end at once with the reason. */
+/** Makes many calls, aborted after `afterMs` (null: in the same tick). All must end at once with the reason. */
 async function giveUp(egress: ReturnType<typeof createEgress>, url: string, afterMs: number | null): Promise<void> {
   const controllers = Array.from({ length: CALLS }, () => new AbortController());
   const calls = controllers.map(async ({ signal }) => {
@@ -244,7 +244,7 @@ describe('an aborted direct call', () => {
     await expectSocketsLeft(before);
   });
 
-  // some microtasks lie between the header and the reader of the body
+  // there are some microtasks between the header and the body's reader
   test.each([0, 1, 2, 3, 4, 5, 6, 8])(
     '%i microtasks after the header ends with its reason, without an uncaught error',
     async (count) => {

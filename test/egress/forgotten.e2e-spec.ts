@@ -10,11 +10,12 @@ import { listAccounts, startPretendBank } from '../support/pretend-bank.js';
 import { sampleAccount } from '../support/sample-accounts.js';
 import { startRawServer, startTlsServer } from '../support/servers.js';
 
-// Leftovers of a success that fail are forgotten before the gateway concludes anything (docs/bank.md#tls).
+// If something left over from an earlier success fails, it is dropped before the gateway draws conclusions
+// (docs/bank.md#tls).
 
 const ca = createAuthority('Bank CA');
 const server = ca.server(['localhost']);
-/** A certificate that no bank has answered yet. */
+/** A certificate to which no bank has responded yet. */
 const newClient = () => ({ ...ca.client('a client'), ca: ca.pem });
 
 const VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const;
@@ -80,7 +81,7 @@ describe.each(['direct', 'http proxy'] as const)('%s, a TLS session', (route) =>
   });
 });
 
-test('SIGHUP makes a healthy gateway begin with a full handshake again', async () => {
+test('SIGHUP makes a healthy gateway start with a full handshake again', async () => {
   const bank = await startPretendBank();
   const resumed: boolean[] = [];
   bank.onAccounts = (request, response, url) => {
@@ -96,11 +97,11 @@ test('SIGHUP makes a healthy gateway begin with a full handshake again', async (
   expect(resumed.at(-1)).toBe(false);
 });
 
-describe('connections that close without an answer', () => {
+describe('connections that close without a response', () => {
   const closing = (version: (typeof VERSIONS)[number], isFailing: (number: number) => boolean) =>
     startScripted(({ socket, number, end }) => (isFailing(number) ? end('FIN') : void socket.end(OK_AND_END)), version);
 
-  test('two full handshakes over TLS 1.3, at a host that has never answered: our certificate, with a short back-off', async () => {
+  test('twice in a row after full handshakes over TLS 1.3, at a host that has never responded: our certificate, with a short back-off', async () => {
     const bank = await closing('TLSv1.3', () => true);
     expect(await failureOf(createEgress(newClient()).get(accountsAt(bank.url)))).toMatchObject({
       code: 'certificate-rejected',
@@ -117,7 +118,7 @@ describe('connections that close without an answer', () => {
     expect(bank.resumed).toEqual([false, false]);
   });
 
-  test('at a host that has answered this certificate once: the bank is unreachable, also after a reload and with a new password', async () => {
+  test('at a host that has responded over this certificate: the bank is unreachable, also after a reload and with a new password', async () => {
     const bank = await closing('TLSv1.3', (number) => number > 1);
     const client = newClient();
     const egress = createEgress(client);
@@ -130,14 +131,14 @@ describe('connections that close without an answer', () => {
     expect((await failureOf(createEgress(newClient()).get(accountsAt(bank.url)))).code).toBe('certificate-rejected');
   });
 
-  test('if only one closes: the call is retried at once, and succeeds', async () => {
+  test('only once: the call is retried at once, and succeeds', async () => {
     const bank = await closing('TLSv1.3', (number) => number === 1);
     expect((await createEgress(newClient()).get(accountsAt(bank.url))).status).toBe(200);
     expect(bank.resumed).toHaveLength(2);
   });
 
   test.each(ENDS)(
-    'in the handshake, by %s: the bank is unreachable, at the first call and after answers',
+    'in the handshake, by %s: the bank is unreachable, at the first call and after responses',
     async (how) => {
       let isCutting = true;
       const bank = await closing('TLSv1.3', () => false);
@@ -161,7 +162,7 @@ describe('connections that close without an answer', () => {
 });
 
 describe('a kept connection', () => {
-  test.each(ROUTES)('%s, answers an unasked 408: the call goes out on a fresh one', async (route) => {
+  test.each(ROUTES)('%s, that sends an unsolicited 408: the call is sent on a fresh one', async (route) => {
     const bank = await startScripted(({ socket, number }) => {
       if (number !== 2) socket.write(OK);
       else socket.end('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
@@ -171,14 +172,14 @@ describe('a kept connection', () => {
     expect(bank.resumed).toHaveLength(2);
   });
 
-  test('the negative case: a 408 on a fresh one is the answer', async () => {
+  test('the negative case: a 408 on a fresh one is the response', async () => {
     const bank = await startScripted(({ socket }) =>
       socket.end('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'),
     );
     expect((await createEgress(newClient()).get(accountsAt(bank.url))).status).toBe(408);
   });
 
-  test('that a firewall has forgotten costs one call its deadline, and the next gets a fresh one', async () => {
+  test('that a firewall has dropped costs one call its deadline, and the next call gets a fresh one', async () => {
     const bank = await startScripted(({ socket, number }) => number !== 2 && socket.write(OK));
     const egress = createEgress(newClient(), { BANK_REQUEST_TIMEOUT_MS: 500 });
     await egress.get(accountsAt(bank.url));
@@ -198,8 +199,8 @@ describe('a kept connection', () => {
   });
 });
 
-describe('a firewall that does not let a ClientHello of two segments through', () => {
-  /** Forwards to the bank unless the first piece is too large; then it does `onLarge`. */
+describe('a firewall that drops a ClientHello of two segments', () => {
+  /** Forwards to the bank unless the first piece is too large, and then calls `onLarge`. */
   async function startFirewall(bank: Scripted, onLarge: (socket: Socket) => void) {
     const hellos: number[] = [];
     const firewall = await startRawServer((socket) => {
@@ -220,7 +221,7 @@ describe('a firewall that does not let a ClientHello of two segments through', (
     ['http proxy', 'closes it', (socket) => void socket.end()],
     ['direct', 'drops it', () => undefined],
     ['http proxy', 'drops it', () => undefined],
-  ])('%s, %s: classical groups work, are kept, and logged once', async (route, what, onLarge) => {
+  ])('%s, %s: classical groups work, are kept, and are logged once', async (route, what, onLarge) => {
     const bank = await startScripted(({ socket }) => void socket.end(OK_AND_END));
     const firewall = await startFirewall(bank, onLarge);
     const lines: string[] = [];
@@ -228,7 +229,7 @@ describe('a firewall that does not let a ClientHello of two segments through', (
     const settings = { ...(await startRoute(route)).settings, ...deadline };
     const egress = createEgress(newClient(), settings, lines);
     for (let call = 0; call < 3; call += 1) {
-      // no session is resumed, because it would make the hello large again
+      // no session is resumed, because it would make the ClientHello large again
       expect((await egress.get(accountsAt(firewall.url))).status).toBe(200);
     }
     expect(bank.resumed).toEqual([false, false, false]);
@@ -241,7 +242,7 @@ describe('a firewall that does not let a ClientHello of two segments through', (
     expect(firewall.hellos.filter((bytes) => bytes > 1400)).toHaveLength(2);
   });
 
-  test('the negative case: with TLS 1.2 at most there is nothing to fall back to', async () => {
+  test('the negative case: with at most TLS 1.2, there is nothing to fall back to', async () => {
     const firewall = await startRawServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
     const egress = createEgress(newClient(), { BANK_TLS_MAX_VERSION: '1.2' });
     const { detail } = await failureOf(egress.get(accountsAt(`https://localhost:${firewall.port}`)));
@@ -249,7 +250,7 @@ describe('a firewall that does not let a ClientHello of two segments through', (
   });
 });
 
-test('NODE_USE_ENV_PROXY has no effect on direct connections, should it ever apply to all agents', async () => {
+test('NODE_USE_ENV_PROXY has no effect on direct connections, even if it should ever apply to all agents', async () => {
   expect((await agentOf(createEgress(newClient()), 'https://localhost')).options).toMatchObject({ proxyEnv: null });
 });
 
@@ -275,7 +276,7 @@ test.each(['direct', 'http proxy'] as const)('%s: the trailing dot of the host n
   }
 });
 
-test('the bank gets the headers that its document describes, and no others of a client library', async () => {
+test('the bank gets the documented headers, and none of a client library', async () => {
   let head = '';
   const bank = await startTlsServer(server, (socket) =>
     socket.on('data', (data: Buffer) => {

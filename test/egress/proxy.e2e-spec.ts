@@ -15,7 +15,7 @@ import { until } from '../support/until.js';
 const bank = await bankForFile();
 
 describe('the CONNECT tunnel', () => {
-  /** The https proxy asks for a client certificate of any CA, and continues without one. */
+  /** The https proxy requests a client certificate of any CA, and continues without one. */
   const start = (kind: 'http' | 'https') =>
     startRoute(`${kind} proxy`, kind === 'https' ? { tls: { requestCert: true, rejectUnauthorized: false } } : {});
 
@@ -36,7 +36,7 @@ describe('the CONNECT tunnel', () => {
       ]);
       expect(proxy.clientCertificates).toEqual(kind === 'https' ? [null] : []);
       const through = Buffer.concat(proxy.tunnelled);
-      // the tunnel begins with a TLS handshake record, and never has plain text
+      // the tunnel begins with a TLS handshake record, and never carries plain text
       expect(through.subarray(0, 2)).toEqual(Buffer.from([0x16, 0x03]));
       for (const word of ['GET ', 'Bearer', bank.username]) expect(through.includes(word)).toBe(false);
     },
@@ -63,7 +63,7 @@ describe('the CONNECT tunnel', () => {
   });
 
   test.each(['http', 'https'] as const)(
-    'a bank named by address is checked against that address, not against the name of the %s proxy',
+    'a bank given by IP address is checked against that address, not against the name of the %s proxy',
     async (kind) => {
       const named = await startPretendBank({ serverNames: ['localhost'] });
       const { proxy, settings } = await start(kind);
@@ -76,7 +76,7 @@ describe('the CONNECT tunnel', () => {
   );
 });
 
-test('health shows the route that calls take, and neither it nor a log line shows credentials', async () => {
+test('health shows the route of calls, and neither health nor a log line shows credentials', async () => {
   const refusing = await startConnectProxy({
     onConnect: ({ socket }) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'),
   });
@@ -104,7 +104,7 @@ test.each(['direct', 'http proxy'] as const)('%s: proxies in the environment are
 });
 afterEach(() => void jest.restoreAllMocks());
 
-test('the library gets no credentials, because it would write them into its debug output', async () => {
+test('the library gets no credentials, because it would write them to its debug output', async () => {
   const egress = createEgress(identityFor(bank), {
     EGRESS_PROXY_URL: new URL('http://robot:secret@proxy.example:3128'),
   });
@@ -248,7 +248,7 @@ describe('the response to CONNECT', () => {
   ] as const)('of an %s', (route, answers) => {
     test.each(answers)('%s', async (_name, onConnect, code, detail) => {
       const { proxy, settings } = await startRoute(route, { onConnect });
-      // only a silent proxy runs into the timeout
+      // only a silent proxy causes a timeout
       const isSilent = /TLS$|opened no tunnel/.test(detail.source);
       const deadline = { BANK_CONNECT_TIMEOUT_MS: isSilent ? 1500 : 10_000 };
       const egress = createEgress(identityFor(bank), { ...settings, ...deadline });
@@ -319,28 +319,31 @@ describe('an unreachable proxy', () => {
     ['expired', 'proxy-refused', /expired \(CERT_HAS_EXPIRED\)/],
     ['requires a certificate', 'proxy-refused', /requires a client certificate.*\(TLS alert 116\)/],
     ['plain HTTP', 'proxy-unavailable', /opened no tunnel/],
-  ] as const)('an https proxy that is not the one we know (%s) is no fault of the bank', async (kind, code, detail) => {
-    const authority = createAuthority('Proxy CA');
-    const names = kind === 'wrong name' ? ['proxy.example'] : ['localhost'];
-    const tls = authority.server(names, ...(kind === 'expired' ? [expired()] : []));
-    const options = { tls: { ...tls, requestCert: kind === 'requires a certificate' } };
-    const proxy = await startConnectProxy(kind === 'plain HTTP' ? {} : options);
-    const url = new URL(`https://localhost:${proxy.port}`);
-    const egress = createEgress(identityFor(bank), {
-      EGRESS_PROXY_URL: url,
-      EGRESS_PROXY_CA_FILE: kind === 'untrusted' ? undefined : authority.file,
-      // it waits for the end of the header
-      ...(kind === 'plain HTTP' && { BANK_CONNECT_TIMEOUT_MS: 500 }),
-    });
-    expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
-      code,
-      owner: code === 'proxy-refused' ? 'operator' : 'network',
-      detail: expect.stringMatching(detail),
-    });
-    expect(proxy.heads).toEqual([]);
-  });
+  ] as const)(
+    "an https proxy that is not the expected one (%s) is not the bank's fault",
+    async (kind, code, detail) => {
+      const authority = createAuthority('Proxy CA');
+      const names = kind === 'wrong name' ? ['proxy.example'] : ['localhost'];
+      const tls = authority.server(names, ...(kind === 'expired' ? [expired()] : []));
+      const options = { tls: { ...tls, requestCert: kind === 'requires a certificate' } };
+      const proxy = await startConnectProxy(kind === 'plain HTTP' ? {} : options);
+      const url = new URL(`https://localhost:${proxy.port}`);
+      const egress = createEgress(identityFor(bank), {
+        EGRESS_PROXY_URL: url,
+        EGRESS_PROXY_CA_FILE: kind === 'untrusted' ? undefined : authority.file,
+        // it waits for the end of the header
+        ...(kind === 'plain HTTP' && { BANK_CONNECT_TIMEOUT_MS: 500 }),
+      });
+      expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
+        code,
+        owner: code === 'proxy-refused' ? 'operator' : 'network',
+        detail: expect.stringMatching(detail),
+      });
+      expect(proxy.heads).toEqual([]);
+    },
+  );
 
-  test('a proxy that speaks TLS behind an http:// URL: the detail suggests https://', async () => {
+  test('if a proxy speaks TLS behind an http:// URL, the detail suggests https://', async () => {
     const { port } = await startConnectProxy({ tls: createAuthority('Proxy CA').server(['localhost']) });
     const egress = createEgress(identityFor(bank), { EGRESS_PROXY_URL: new URL(`http://localhost:${port}`) });
     const { detail } = await failureOf(egress.get(accountsAt(bank.url)));

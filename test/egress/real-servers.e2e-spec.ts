@@ -6,13 +6,13 @@ import { FRONTS, hasFront, startFront, type FrontName } from '../support/bank-fr
 import { accountsAt, createEgress, type ClientIdentity } from '../support/egress.js';
 import { closedPort } from '../support/servers.js';
 
-// Other people's servers in front of the bank: how each reports a cause, and what the gateway concludes.
+// Third-party servers in front of the bank: how each reports a cause, and what the gateway concludes.
 
 const bankCa = createAuthority('Bank CA');
 const otherCa = createAuthority('Another CA');
 const server = bankCa.server(['localhost']);
 
-/** The server behind those that do not answer themselves. */
+/** The server behind those that do not respond themselves. */
 const behind = createServer((_request, response) => void response.end('{}'));
 let backend: number;
 const start = () => new Promise<void>((resolve) => behind.listen(backend, '127.0.0.1', resolve));
@@ -30,7 +30,7 @@ async function judge(port: number, identity: Omit<ClientIdentity, 'ca'>) {
   const egress = createEgress({ ...identity, ca: bankCa.pem });
   try {
     const answer = await egress.get(accountsAt(`https://localhost:${port}`));
-    // gnutls-serv and openssl answer with a page
+    // gnutls-serv and openssl respond with a page
     const error = answer.status === 200 ? null : toAnswerError(answer, 'accounts');
     return error ?? { code: 'answered', owner: '', detail: String(answer.status) };
   } catch (error) {

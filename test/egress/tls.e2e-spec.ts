@@ -20,7 +20,7 @@ const bankCa = createAuthority('Bank CA');
 const otherCa = createAuthority('Other CA');
 const good = { ...bankCa.client('good client'), ca: bankCa.pem };
 
-it('accepts the bank if one of several CA certificates fits', async () => {
+it('the bank is accepted if one of several CA certificates fits', async () => {
   const bank = await startPretendBank();
   const { ca, ...identity } = identityFor(bank);
   const egress = createEgress({ ...identity, ca: otherCa.pem + ca });
@@ -28,7 +28,7 @@ it('accepts the bank if one of several CA certificates fits', async () => {
 });
 
 it.each(['direct', 'https proxy'] as const)(
-  '%s: a CA certificate that the operator lists is an anchor, a root or not, and only then',
+  '%s: a CA certificate listed by the operator is a trust anchor, root or not, and no other is',
   async (route) => {
     const keys = [takeKeyPair(), takeKeyPair(), takeKeyPair()] as const;
     const root = createCertificate('root', keys[0], { use: 'root' });
@@ -42,7 +42,7 @@ it.each(['direct', 'https proxy'] as const)(
     const { port } = await startTlsServer(server, (socket) =>
       socket.on('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}')),
     );
-    // the proxy shows the same certificate
+    // the proxy presents the same certificate
     const { settings } = await startRoute(route, route === 'direct' ? {} : { tls: server });
     const ca = forge.pki.certificateToPem(issuing);
     const file = join(temporaryDirectory(), 'issuing.pem');
@@ -99,7 +99,7 @@ describe('an untrusted server', () => {
 });
 
 describe('TLS alerts', () => {
-  /** The real openssl as a bank that requires a client certificate of its CA. */
+  /** The real openssl as a bank that requires a client certificate from its CA. */
   const startInsisting = async (...options: string[]) =>
     (await startOpensslServer(bankCa.server(['localhost']), ['-www', ...insistingOn(bankCa.file), ...options])).port;
 
@@ -108,13 +108,13 @@ describe('TLS alerts', () => {
       ['-tls1_3', 'of another authority', 'http proxy', () => otherCa.client('stranger'), 48],
       ['-tls1_2', 'that has expired', 'http proxy', () => bankCa.client('late', expired()), 45],
       ['-tls1_3', 'for servers', 'direct', () => bankCa.server(['x']), 43],
-    ] as const)('%s refuses a certificate %s (%s)', async (version, _what, route, identity, alert) => {
+    ] as const)('%s rejects a certificate %s (%s)', async (version, _what, route, identity, alert) => {
       const port = await startInsisting(version);
       const { settings } = await startRoute(route);
       const egress = createEgress({ ...identity(), ca: bankCa.pem }, settings);
       const failure = await failureOf(egress.get(accountsAt(`https://localhost:${port}`)));
       expect(failure).toMatchObject({ code: 'certificate-rejected', owner: 'operator', status: 502 });
-      // in TLS 1.3 the following reset may overtake the alert
+      // in TLS 1.3, the following reset may overtake the alert
       const late = version === '-tls1_3' ? '|closed two connections in a row' : '';
       expect(failure.detail).toMatch(new RegExp(`TLS alert ${alert}${late}`));
     });
@@ -158,7 +158,7 @@ describe('TLS alerts', () => {
   });
 });
 
-describe('a bank that asks for the certificate after the request', () => {
+describe('a bank that requests the certificate after the request', () => {
   async function ask(route: 'direct' | 'http proxy', version: '1.2' | '1.3') {
     const bank = await startPretendBank({ server: ASKS_LATE });
     bank.onAccounts = askingLate(listSample());
@@ -167,17 +167,17 @@ describe('a bank that asks for the certificate after the request', () => {
     return (await egress.get(accountsAt(bank.url))).status;
   }
 
-  test.each(['direct', 'http proxy'] as const)('%s: gets it with BANK_TLS_MAX_VERSION=1.2', async (route) => {
+  test.each(['direct', 'http proxy'] as const)('%s: receives it with BANK_TLS_MAX_VERSION=1.2', async (route) => {
     expect(await ask(route, '1.2')).toBe(200);
   });
 
-  test('the negative case: does not get it over TLS 1.3, the default', async () => {
+  test('the negative case: does not receive it over TLS 1.3, the default', async () => {
     expect(await ask('direct', '1.3')).toBe(403);
   });
 });
 
 test.each(['TLSv1.2', 'TLSv1.3'] as const)(
-  'uses %s with a bank that supports no other, in HTTP/1.1',
+  'the gateway uses %s, with HTTP/1.1, with a bank that supports no other version',
   async (version) => {
     const spoken: unknown[] = [];
     const server = await startTlsServer(

@@ -31,7 +31,7 @@ const HTTP = 'HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n';
 test.each([
   ['plain HTTP', HTTP, /does not speak TLS \(/],
   ['noise that looks like a record', Buffer.from([22, 3, 3, 0, 4, 9, 9, 9, 9]).toString('latin1'), /not valid TLS \(/],
-])('%s on the port is bank-untrusted, in words', async (_name, text, detail) => {
+])('%s on the port is bank-untrusted, with a reason in words', async (_name, text, detail) => {
   const server = await startRawServer((socket) => socket.once('data', () => socket.end(text, 'latin1')));
   expect(await failureOf(createEgress(identity).get(accountsAt(`https://localhost:${server.port}`)))).toMatchObject({
     code: 'bank-untrusted',
@@ -83,7 +83,10 @@ describe('source address and DNS', () => {
   }
   type Answer = (error: NodeJS.ErrnoException | null, address: string | dns.LookupAddress[], family?: number) => void;
 
-  /** Resolves names to these addresses in this order after `afterMs`. Like getaddrinfo, only to the requested family. */
+  /**
+   * Resolves names to these addresses in this order after `afterMs`. Like getaddrinfo, returns only the requested
+   * family.
+   */
   function resolveTo(addresses: readonly Address[], afterMs = 0): void {
     const real = dns.lookup;
     const lookup = (name: string, options: dns.LookupOptions, answer: Answer) => {
@@ -129,7 +132,7 @@ describe('source address and DNS', () => {
     expect(proxy.from).toEqual(['127.0.0.2']);
   });
 
-  test('an IPv4 source address is not combined with an IPv6 address of the bank', async () => {
+  test('an IPv4 source address is not used with an IPv6 address of the bank', async () => {
     const from = seenFrom();
     resolveTo([DEAD_V6, V4]);
     await createEgress(identityFor(bank), { EGRESS_LOCAL_ADDRESS: '127.0.0.2' }).get(accountsAt(withName(bank.url)));
@@ -141,7 +144,7 @@ describe('source address and DNS', () => {
     expect(proxy.from).toEqual(['127.0.0.2']);
   });
 
-  test('a source address that this machine does not have is named in the error', async () => {
+  test('the error mentions a source address that this machine does not have', async () => {
     const egress = createEgress(identityFor(bank), { EGRESS_LOCAL_ADDRESS: '192.0.2.77' });
     expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
       code: 'bank-unreachable',
@@ -160,7 +163,7 @@ describe('source address and DNS', () => {
   test.each([
     ['once', [DEAD_V6, V4]],
     ['twice', [DEAD_V6, { address: '::2', family: 6 }, V4]],
-  ] as const)('of several addresses one that refuses (%s) is passed over', async (_where, addresses) => {
+  ] as const)('of several addresses, one that refuses (%s) is skipped', async (_where, addresses) => {
     resolveTo(addresses);
     const before = openSockets();
     const egress = createEgress(identityFor(bank));
@@ -181,7 +184,7 @@ describe('source address and DNS', () => {
     const failure = await failureOf(egress.get(accountsAt(withName(bank.url))));
     expect(failure.code).toBe(route === 'proxy' ? 'proxy-unavailable' : 'bank-unreachable');
     if (route === 'direct') expect(failure.detail).toMatch(/^DNS did not resolve localhost/);
-    // a later resolution opens no connection
+    // a resolution that finishes later opens no connection
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(openSockets()).toBeLessThanOrEqual(before);
   });

@@ -13,7 +13,7 @@ import { closedPort } from '../support/servers.js';
 import { hasHaproxy, hasNginx, hasRedis, startTool } from '../support/tools.js';
 import { until } from '../support/until.js';
 
-/** The settings of the profile `fleet` in docker-compose.yml. */
+/** The settings of profile `fleet` in docker-compose.yml. */
 const DELAY_MS = /SHUTDOWN_DELAY_MS: '(\d+)'/.exec(readDocument('docker-compose.yml'))?.[1] ?? '';
 
 /** config/haproxy/haproxy.cfg with addresses of this machine instead of Docker's. */
@@ -29,7 +29,7 @@ function toConfiguration(port: number, servers: readonly string[]): string {
   }, readDocument('config/haproxy/haproxy.cfg'));
 }
 
-/** config/nginx/accounts-gateway.conf without TLS, its second server too, and with the callers that it allows. */
+/** config/nginx/accounts-gateway.conf without TLS, including its second server, and with its allowed callers. */
 function toNginx(port: number, servers: readonly string[], allowed: string): string {
   const directory = temporaryDirectory();
   const conf = readDocument('config/nginx/accounts-gateway.conf')
@@ -47,7 +47,7 @@ function toNginx(port: number, servers: readonly string[], allowed: string): str
   return file;
 }
 
-/** Calls on kept and on new connections, one every 20 ms, until `stop`, which returns the result of each. */
+/** Makes calls on kept and on new connections, one every 20 ms, until `stop`, which returns the result of each. */
 function startCallers(url: string, headers: Record<string, string> = {}) {
   const kept = new Agent({ keepAlive: true, maxSockets: 8 });
   const got: Promise<number | string>[] = [];

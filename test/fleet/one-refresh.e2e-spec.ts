@@ -14,14 +14,14 @@ import { until } from '../support/until.js';
 
 const ACCOUNTS = '/api/v1/accounts';
 
-/** The ACL line of the document. */
+/** The ACL line in the document. */
 const ACL = (/^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? '').replace('>password', '>p@ss/word');
 
-/** The present age of the snapshot in this answer, ms. */
+/** Current age of the snapshot in this response, ms. */
 const ageOf = (answer?: Answer) => Date.now() - Date.parse(answer?.json.snapshot.asOf as string);
 
 (hasRedis() ? describe : describe.skip)('a fleet', () => {
-  it('of 3 instances with 30 callers at a cold start refreshes once, each with its own token, over TLS, as a user who may do only what the documents list', async () => {
+  it('of 3 instances with 30 callers at a cold start refreshes once, each instance with its own token, over TLS, as a user with only the documented rights', async () => {
     const config = ['user default on nopass ~* &* +@all', ACL];
     const redis = await startRedis({ tls: true, credentials: 'gateway:p%40ss%2Fword@', config });
     const bank = await startPretendBank();
@@ -49,7 +49,7 @@ const ageOf = (answer?: Answer) => Date.now() - Date.parse(answer?.json.snapshot
     // the lock is released
     await until(() => !redis.cli('--user', 'default', '--no-auth-warning', 'KEYS', '*').includes('lock'));
 
-    // a copy younger than a second, or than the refresh took, counts as now
+    // a copy younger than a second, or than the duration of the refresh, counts as current
     const tookMs = Math.max(...gateways.map((gateway) => Number(gateway.events('snapshot.refreshed')[0]?.['ms'])));
     await until(() => ageOf(answers[0]) > Math.max(1000, tookMs));
     const now = await askAll(9, { 'cache-control': 'no-cache' });
@@ -57,7 +57,7 @@ const ageOf = (answer?: Answer) => Date.now() - Date.parse(answer?.json.snapshot
     expect(asked(bank).refreshes).toBe(2);
   });
 
-  it('serves the copy of another instance where the bank refuses the token; only its own success ends that failure', async () => {
+  it('serves another instance's copy if the bank refuses the token; only an instance's own success ends that failure', async () => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     bank.onAccounts = slowly(0);
     const password = join(temporaryDirectory(), 'password');
@@ -87,13 +87,13 @@ const ageOf = (answer?: Answer) => Date.now() - Date.parse(answer?.json.snapshot
 });
 
 (hasRedis() ? describe : describe.skip)('the lock', () => {
-  it('of an instance that hangs during its refresh expires, and another refreshes', async () => {
+  it('of an instance that hangs during its refresh expires, and another instance refreshes', async () => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     bank.onAccounts = () => undefined;
     const cwd = temporaryDirectory();
     const holder = await startProgram({ cwd, env: programEnvironment(bank, { ...redis.env, LOG_LEVEL: 'info' }) });
     await holder.started();
-    // every instance refreshes at its start
+    // every instance refreshes at startup
     await until(() => asked(bank).refreshes === 1);
     const [gateway] = await startFleet(1, bank, redis, { SHUTDOWN_GRACE_MS: '100' });
     const waiting = gateway.get('/api/v1/accounts');
@@ -120,13 +120,13 @@ const ageOf = (answer?: Answer) => Date.now() - Date.parse(answer?.json.snapshot
     await left;
   });
 
-  it('that another program never releases is waited for, but not deleted; the instance refreshes alone and stores its copy', async () => {
+  it('that another program never releases is waited for, but not deleted; the instance refreshes on its own and stores its copy', async () => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     bank.onAccounts = slowly(0);
     const [gateway] = await startFleet(1, bank, redis);
     const stored = () => redis.cli('KEYS', '*').includes(':snapshot');
     const first = await gateway.get(ACCOUNTS);
-    // a copy younger than a second counts as now
+    // a copy younger than a second counts as current
     await until(() => !redis.cli('KEYS', '*').includes(':lock') && stored() && ageOf(first) > 1000);
     const copy = redis.cli('KEYS', '*').trim();
     const lock = copy.replace(':snapshot', ':lock');
@@ -134,7 +134,7 @@ const ageOf = (answer?: Answer) => Date.now() - Date.parse(answer?.json.snapshot
     redis.cli('SET', lock, 'stranger');
     expect((await gateway.get(ACCOUNTS, { 'cache-control': 'max-age=0' })).status).toBe(200);
     await until(stored);
-    // only its owner releases a lock
+    // only the owner releases a lock
     expect(redis.cli('GET', lock).trim()).toBe('stranger');
     expect(asked(bank).refreshes).toBe(2);
     expect(gateway.events('sharing.unavailable')).toEqual([]);
@@ -168,7 +168,7 @@ const ageOf = (answer?: Answer) => Date.now() - Date.parse(answer?.json.snapshot
     // too old for this caller
     const later = await behind.get(ACCOUNTS, { 'cache-control': 'max-age=1' });
     expect(asked(bank).refreshes).toBe(2);
-    // asOf follows the clock of Redis, though both refreshing instances have a wrong one
+    // asOf follows the clock of Redis, although both refreshing instances have a wrong one
     for (const { json } of [first, later]) {
       expect(Math.abs(Date.parse(json.snapshot.asOf as string) - began)).toBeLessThan(200_000);
     }

@@ -9,9 +9,9 @@ import { startRawServer } from '../support/servers.js';
 import { hasRedis } from '../support/tools.js';
 import { until } from '../support/until.js';
 
-/** Less than a Redis takes that is slow, and more than a call takes on a busy machine. */
+/** Less than a slow Redis takes, and more than a call takes on a busy machine. */
 const ANY_CALL_MS = 10_000;
-/** As in service (docs/fleet.md). */
+/** As in production (docs/fleet.md). */
 const REDIS_WAIT_MS = 200;
 
 const bank = await bankForFile();
@@ -79,7 +79,7 @@ async function recovers(gateways: readonly Gateway[]): Promise<void> {
     for (const [what, breaks, heals, reason] of FAULTS) {
       bank.onAccounts = slowly(0);
       await until(() => !scene.redis.cli('KEYS', '*').includes(':lock'));
-      // Redis may have looked slow before on a busy machine
+      // Redis may have seemed slow before on a busy machine
       const earlier = new Map(gateways.map((gateway) => [gateway, gateway.events('sharing.unavailable').length]));
       await recovers(gateways);
       await breaks(scene);
@@ -89,7 +89,7 @@ async function recovers(gateways: readonly Gateway[]): Promise<void> {
         for (const gateway of gateways) expect([what, await call(gateway)]).toEqual([what, 200]);
       };
       while (!gateways.every(hasNoticed)) await askBoth();
-      // calls go on after both have noticed
+      // calls continue after both have noticed
       await askBoth();
       for (const gateway of gateways) {
         const logged = gateway.events('sharing.unavailable').slice(earlier.get(gateway));
@@ -104,7 +104,7 @@ async function recovers(gateways: readonly Gateway[]): Promise<void> {
 
       await heals(scene);
       await recovers(gateways);
-      // then they share again; on a busy machine Redis may still be slow for a moment
+      // then they share again; on a busy machine, Redis may still be slow for a moment
       bank.onAccounts = slowly(400);
       await until(async () => {
         const before = asked(bank).refreshes;

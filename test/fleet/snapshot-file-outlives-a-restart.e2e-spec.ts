@@ -17,7 +17,7 @@ function bankAway(): void {
   bank.onAccounts = (_request, response) => json(response, 503, {});
 }
 
-/** The file that a run with three accounts leaves behind, and when they were read. */
+/** The file left behind by a run with three accounts, and the time at which they were read. */
 async function runOnce(env: Record<string, string> = {}) {
   const file = join(temporaryDirectory(), 'snapshot');
   const gateway = await startGateway(bank, { SNAPSHOT_FILE: file, ...env });
@@ -53,7 +53,7 @@ describe('the copy in SNAPSHOT_FILE', () => {
     const expiresAt = new Date(Date.parse(asOf) + 300_000).toISOString();
     expect(answer.json.snapshot).toEqual({ asOf, expiresAt, stale: true, complete: true });
     expect(answer.headers['cache-status']).toMatch(/; fwd=stale; ttl=0(;|$)/);
-    // after the refresh has failed, too
+    // even after the refresh has failed
     const cacheStatus = async () => (await gateway.get('/api/v1/accounts')).headers['cache-status'] ?? '';
     await until(async () => (await cacheStatus()).includes('detail='));
     expect(await cacheStatus()).toMatch(/; fwd=stale; ttl=0; detail=bank-error$/);
@@ -70,7 +70,7 @@ describe('the copy in SNAPSHOT_FILE', () => {
     expect((await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' })).status).toBe(503);
   });
 
-  it('is readable by its owner only, and shows no content', () => {
+  it('is readable only by its owner, and shows no content', () => {
     const { file, bytes, tokens } = earlier;
     expect(tokens).toHaveLength(1);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -79,7 +79,7 @@ describe('the copy in SNAPSHOT_FILE', () => {
     expect(readdirSync(join(file, '..'))).toEqual(['snapshot']);
   });
 
-  it('is written at most every 10 s, and at a stop', async () => {
+  it('is written at most every 10 s, and when the instance stops', async () => {
     const file = join(temporaryDirectory(), 'snapshot');
     const gateway = await startGateway(bank, { SNAPSHOT_FILE: file, SNAPSHOT_FRESH_MS: '0' });
     await gateway.get('/api/v1/accounts');
@@ -95,7 +95,7 @@ describe('the copy in SNAPSHOT_FILE', () => {
     // sealing.spec.ts alters each part of the copy
     const damaged = fileWith(earlier.bytes.with(earlier.bytes.length - 1000, earlier.bytes.at(-1000)! ^ 1));
     const large = fileWith();
-    // a sparse file, which takes no space
+    // a sparse file, which takes up no space
     truncateSync(large, 513 * 2 ** 20);
     for (const [reason, file] of [
       ['damaged', damaged],
@@ -125,7 +125,7 @@ describe('the copy in SNAPSHOT_FILE', () => {
     }
   });
 
-  it('cannot be decrypted by another identity, but by a renewed certificate with SNAPSHOT_KEY_FILE', async () => {
+  it('cannot be decrypted by another identity, but can be by a renewed certificate with SNAPSHOT_KEY_FILE', async () => {
     const keyFile = join(temporaryDirectory(), 'key');
     writeFileSync(keyFile, `${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o600 });
     const withKey = await runOnce({ SNAPSHOT_KEY_FILE: keyFile });
@@ -142,7 +142,7 @@ describe('the copy in SNAPSHOT_FILE', () => {
     }
   });
 
-  it('is not current for a caller with no-cache, though the clock was set back since it was written', async () => {
+  it('is not current for a caller with no-cache, although the clock was set back since it was written', async () => {
     bank.onAccounts = listSample(2);
     const gateway = await restart(fileWith(), -900);
     expect(gateway.events('snapshot.refreshed')[0]?.['source']).toBe('file');
@@ -164,7 +164,7 @@ describe('the copy in SNAPSHOT_FILE', () => {
   it('is reported once if it cannot be written, and callers notice nothing', async () => {
     const file = join(temporaryDirectory(), 'snapshot');
     const gateway = await startGateway(bank, { SNAPSHOT_FILE: file });
-    // root may write anywhere, but cannot replace a directory by a file
+    // root can write anywhere, but cannot replace a directory with a file
     mkdirSync(file);
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
     await until(() => gateway.events('sharing.unavailable').length > 0);
@@ -173,7 +173,7 @@ describe('the copy in SNAPSHOT_FILE', () => {
     expect(readdirSync(join(file, '..'))).toEqual(['snapshot']);
   });
 
-  it('is reported until it has been written, not until it has been deleted', async () => {
+  it('is reported as failing until it has been written, not until it has been deleted', async () => {
     const directory = join(temporaryDirectory(), 'volume');
     mkdirSync(directory);
     const env = { SNAPSHOT_FILE: join(directory, 'snapshot'), SNAPSHOT_FRESH_MS: '0' };

@@ -9,7 +9,7 @@ import { listSample, PLANTED } from '../support/sample-accounts.js';
 import { hasRedis, pathOf } from '../support/tools.js';
 import { until } from '../support/until.js';
 
-/** All commands that Redis receives, from MONITOR. */
+/** All commands received by Redis, from MONITOR. */
 function monitor(redis: Redis): () => string {
   const child = spawn(pathOf('redis-cli'), ['-h', '127.0.0.1', '-p', String(redis.port), 'MONITOR']);
   let sent = '';
@@ -65,7 +65,7 @@ function formsOf(value: string): Buffer[] {
   });
 });
 
-/** An instance whose stored copy is fresh for a minute. `join` starts another. */
+/** An instance whose stored copy is fresh for a minute. `join` starts another instance. */
 async function scene(count: number) {
   const [bank, redis] = [await startPretendBank(), await startRedis()];
   bank.onAccounts = slowly(0, count);
@@ -108,11 +108,11 @@ type Scene = Awaited<ReturnType<typeof scene>>;
     }
   });
 
-  it('that an attacker replaced with an older one is neither served nor cached; it is deleted when access is withdrawn', async () => {
+  it('that an attacker has replaced with an older one is neither served nor cached; it is deleted when access is withdrawn', async () => {
     const here = await scene(3);
     const second = await here.join();
     here.bank.onAccounts = slowly(0, 5);
-    /** Asks for the bank's list, once no earlier refresh counts as current. */
+    /** Requests the bank's list, once no earlier refresh counts as current. */
     const askNow = async (gateway: Gateway) => {
       const { asOf } = (await gateway.get('/api/v1/accounts')).json.snapshot;
       await until(() => Date.now() - Date.parse(asOf) > 1000);
@@ -132,7 +132,7 @@ type Scene = Awaited<ReturnType<typeof scene>>;
     await until(() => here.redis.cli('KEYS', '*').trim() === '');
   });
 
-  it('is served at once, marked stale, by an instance that starts while the bank is away', async () => {
+  it('is served at once, marked stale, by an instance that starts while the bank is unreachable', async () => {
     const here = await scene(3);
     here.bank.onToken = (_request, response) => response.writeHead(503).end();
     const [gateway] = await startFleet(1, here.bank, here.redis, { SNAPSHOT_FRESH_MS: '0' });
@@ -140,7 +140,7 @@ type Scene = Awaited<ReturnType<typeof scene>>;
     expect([status, json.accounts.length, json.snapshot.stale]).toEqual([200, 3, true]);
     expect(headers['cache-status']).toMatch(/; fwd=stale; ttl=(0|-\d+)/);
     expect((await gateway.get('/health/ready')).status).toBe(200);
-    // the negative case: the bank refuses the token for a reason of the operator
+    // the negative case: the bank refuses the token for a reason that the operator must fix
     here.bank.onToken = (_request, response) => response.writeHead(401).end();
     const [refused] = await startFleet(1, here.bank, here.redis);
     expect((await refused.get('/health/ready')).status).toBe(503);

@@ -61,7 +61,7 @@ const PATH = '/api/v1/accounts';
 const FRESH_MS = 10_000;
 const STALE_MS = 300_000;
 
-/** Asserts that body and headers of a good response agree. Returns their values. */
+/** Asserts that body and headers of a successful response agree. Returns their values. */
 function shown({ status, headers, json: body }: Answer) {
   expect(status).toBe(200);
   expect(headers['snapshot-as-of']).toBe(body.snapshot.asOf);
@@ -86,7 +86,7 @@ describe('the response to one query', () => {
     const { clock, gateway } = await begin();
     const get = (headers = {}) => gateway.get(PATH, headers);
 
-    // nothing cached
+    // nothing is cached
     const first = shown(await get());
     expect(first).toMatchObject({ stale: false, complete: true, age: 0 });
     expect(first.cacheStatus).toContain('fwd=miss');
@@ -110,7 +110,7 @@ describe('the response to one query', () => {
     expect(failing).toMatchObject({ asOf, stale: true });
     expect(failing.cacheStatus).toMatch(/; fwd=stale; ttl=-\d+; detail=bank-error$/);
     expect((await get({ 'cache-control': 'no-cache' })).status).toBe(503);
-    // what squid adds changes nothing
+    // headers added by squid change nothing
     for (const value of ['max-age=259200', 'max-age=70', 'max-age=5, max-stale', 'only-if-cached', '']) {
       expect([value, shown(await get({ 'cache-control': value })).stale]).toEqual([value, true]);
     }
@@ -118,7 +118,7 @@ describe('the response to one query', () => {
       expect([value, (await get({ 'cache-control': value })).status]).toEqual([value, 503]);
     }
 
-    // still stale: a caller who has these data gets a 304 with age and state in headers
+    // still stale: a caller with the same data gets a 304 with age and state in headers
     const unmarked = await get({ 'if-none-match': (await get()).headers.etag as string });
     expect(unmarked.status).toBe(304);
     expect(unmarked.headers['snapshot-as-of']).toBe(asOf);

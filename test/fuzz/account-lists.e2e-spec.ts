@@ -23,7 +23,10 @@ import { PLANTED } from '../support/sample-accounts.js';
 import { LocalList, snapshotOf } from '../support/sample-snapshots.js';
 import { createSnapshotCache } from '../support/snapshot-cache.js';
 
-/** Another seed each time, printed in the name of each test; FUZZ_SEED repeats one. FULL=1 tries a hundred times as many. */
+/**
+ * A new seed for each run, printed in the name of each test; FUZZ_SEED repeats one. FULL=1 tries a hundred times as
+ * many cases.
+ */
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2_147_483_647);
 const TIMES = process.env['FULL'] ? 100 : 1;
 const EACH_WITHIN_MS = 30_000;
@@ -47,7 +50,7 @@ interface Sent {
   readonly body: Buffer;
 }
 
-/** Takes a page through the real code, from bytes to snapshot, without a network. */
+/** Processes a page with the real code, from bytes to snapshot, without a network. */
 async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-found') {
   const asked: Sent[] = [];
   const last = pages.at(-1) as Sent;
@@ -67,7 +70,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
   const clock = new FakeClock();
   const { log, written } = keepLines();
   const reader = new AccountReader(call, { BANK_PAGE_SIZE: 6, BANK_MAX_CONCURRENT_REQUESTS: 3 } as Settings, log);
-  // without a thread: its start would take longer than the list
+  // without a thread, which would take longer to start than the list takes
   const list = new LocalList();
   const readList = async ({ refreshId, signal }: RefreshRequest) => {
     const { complete, pages: count } = await reader.read(refreshId, signal, (number, body) =>
@@ -87,7 +90,9 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
   return { outcome: outcome as ServedSnapshot | Error, asked, written: written.join('') };
 }
 
-/** The bank's counts in these responses, found in another way than the gateway does. Pages past the end are left out. */
+/**
+ * The bank's counts in these responses, found in a different way than the gateway does. Pages past the end are omitted.
+ */
 function countsIn(asked: readonly Sent[]): Set<number> {
   const counts = new Set<number>();
   for (const [index, { body }] of asked.filter(({ status }) => status === 200).entries()) {
@@ -144,7 +149,7 @@ describe(`whatever the bank sends (FUZZ_SEED=${SEED})`, () => {
       ),
       { seed: SEED, numRuns: 400 * TIMES, timeout: EACH_WITHIN_MS },
     );
-    // a fuzz test with only one outcome would test nothing
+    // a fuzz test with a single outcome would test nothing
     expect(Math.min(seen.read, seen.refused)).toBeGreaterThan(50);
     if (TIMES > 1) expect(seen.complete).toBeGreaterThan(10);
   }, 600_000);

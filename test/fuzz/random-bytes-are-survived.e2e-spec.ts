@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 const oddText = fc.string({ unit: 'binary-ascii', maxLength: 12 });
-/** One of the words of a text. */
+/** One of the words in a text. */
 const oneOf = (words: string) => fc.constantFrom(...words.split(' '));
 const oddPiece = fc.oneof(oneOf('% %00 %2e%2e \\ \0 \r \n \r\n \t \xff / // ? # ; : @ [ ]'), fc.constant(' '), oddText);
 const method = fc.oneof(
@@ -101,7 +101,7 @@ function judge(bytes: Buffer): Promise<string | null> {
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   socket.on('error', () => undefined);
   socket.on('close', () => {
-    // a response to HEAD looks cut off; here only random damage creates a HEAD
+    // a response to HEAD looks truncated; here only random damage creates a HEAD
     if (bytes.includes('HEAD')) return resolve(null);
     const { answers, rest } = parseAnswers(Buffer.concat(chunks));
     if (answers.some(({ status }) => status === 408)) return resolve('it hangs');

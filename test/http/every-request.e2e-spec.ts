@@ -34,7 +34,7 @@ const line = async (requestId: string) => {
 };
 
 describe('who may call', () => {
-  it('an unknown Host is rejected by every route but the probes', async () => {
+  it('an unknown Host is rejected by every route except the probes', async () => {
     const foreign = ['Host: evil.example'];
     for (const path of EVERYWHERE) {
       const answer = await call(foreign, path);
@@ -48,7 +48,7 @@ describe('who may call', () => {
     expect((await call(foreign, '/health/ready/../../api/v1/accounts')).status).toBe(421);
   });
 
-  it('an unlisted address is rejected by every route but the probes, whatever X-Forwarded-For has', async () => {
+  it('an unlisted address is rejected by every route except the probes, whatever X-Forwarded-For contains', async () => {
     const other = await startGateway(sandbox, { ALLOWED_CLIENTS: '10.0.0.0/8,127.0.0.8/30' });
     for (const path of EVERYWHERE) {
       const answer = await call(['X-Forwarded-For: 127.0.0.8', 'Forwarded: for=127.0.0.8'], path, { of: other });
@@ -107,7 +107,7 @@ describe('the request id and the log line', () => {
     expect(await line(String(headers['x-request-id']))).toMatchObject({ status, level });
   });
 
-  it('the log line has route and client, not the URL', async () => {
+  it('the log line contains route and client, not the URL', async () => {
     const headers = ['X-Request-Id: r-1', 'X-Client-Name: treasury-ui', `Origin: ${LISTED}`];
     await call(headers, `${PATH}/secret-id?x=1`);
     expect(await line('r-1')).toEqual({
@@ -133,7 +133,7 @@ describe('the request id and the log line', () => {
     expect(JSON.stringify(await line('r-4'))).not.toContain('nothing');
   });
 
-  it('the log line names its refresh, also a failed one; a 5xx is logged at warn, also for a probe', async () => {
+  it('the log line contains the id of its refresh, even of a failed one; a 5xx is logged at warn, even for a probe', async () => {
     const other = await startGateway(sandbox, { SNAPSHOT_FRESH_MS: '0' });
     await control(sandbox, 'PATCH', { grantAccess: false });
     const { json } = await other.get(PATH);
@@ -147,7 +147,7 @@ describe('the request id and the log line', () => {
     expect(other.events('request')).toMatchObject([cause, { status: 503, level: 'warn' }]);
   });
 
-  it('an empty header is a missing one', async () => {
+  it('an empty header counts as missing', async () => {
     const names = ['X-Client-Name', 'Origin', 'Accept', 'Accept-Encoding', 'Cache-Control', 'If-None-Match'];
     await call(['X-Request-Id: r-6', ...names.map((name) => `${name}:`)]);
     const logged = await line('r-6');
@@ -157,13 +157,13 @@ describe('the request id and the log line', () => {
     expect((await call(['X-Request-Id:'])).headers['x-request-id']).toMatch(MADE_ID);
   });
 
-  it('the log line has no IBAN, not even in the client name', async () => {
+  it('the log line contains no IBAN, not even in the client name', async () => {
     await call(['X-Request-Id: r-5', 'X-Client-Name: DE89370400440532013000']);
     expect(await line('r-5')).toMatchObject({ clientName: `DE${'*'.repeat(20)}` });
   });
 });
 
-it('forwards nothing of a caller to the bank, neither its request id nor its headers', async () => {
+it('nothing from a caller is forwarded to the bank, neither its request id nor its headers', async () => {
   const custom = ['X-Custom: 1', 'Cookie: a=b', 'User-Agent: curl/8', 'X-Client-Name: me', `Origin: ${LISTED}`];
   await call(['X-Request-Id: from-caller', 'Cache-Control: no-cache', ...custom]);
   expect(sandbox.requests.map(({ requestId }) => requestId)).not.toContain('from-caller');

@@ -41,7 +41,7 @@ beforeAll(async () => {
   // with a cached snapshot, health depends on the certificate alone
   await until(async () => (await getSecurely(gateway, '/health')).json.status !== 'error');
 });
-/** Reloads as on SIGHUP. */
+/** Reloads as after SIGHUP. */
 const reload = () => gateway.app.get(AppModule).reload();
 /** The lines about the certificate of the listener. */
 const linesOf = (event: string) => gateway.events(event).filter(({ use }) => use === 'listener');
@@ -83,7 +83,7 @@ describe('HTTPS for the internal API', () => {
 });
 
 describe('the certificate of the internal API', () => {
-  it('makes /health degraded when it ends in 20 days, and is logged with use: listener; a longer one is not', async () => {
+  it('makes /health degraded if it expires in 20 days, and is logged with use: listener; one with a longer validity is not', async () => {
     expect((await getSecurely(gateway, '/health')).json.status).toBe('degraded');
     expect(await listenerOf(gateway)).toMatchObject({ status: 'degraded', daysLeft: 19, code: 'certificate-expiring' });
     const msg = expect.stringContaining('TLS_CERT_FILE');
@@ -114,7 +114,7 @@ describe('the certificate of the internal API', () => {
     ]);
   });
 
-  it('stays while the new one is bad, which is logged once; a later good one is used, at once on SIGHUP', async () => {
+  it('stays in use while the new one is bad, which is logged once; a later good one is used, at once after SIGHUP', async () => {
     const [old, young] = [server(100), server(200)];
     put(old);
     await reload();

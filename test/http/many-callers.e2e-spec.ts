@@ -10,12 +10,12 @@ import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 
 const PATH = '/api/v1/accounts';
-/** A gateway whose bank responds when the test lets it. */
+/** A gateway whose bank responds when the test allows it. */
 const PATIENT = { BANK_REQUEST_TIMEOUT_MS: '60000', REQUEST_DEADLINE_MS: '60000' };
 const GET = `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
 describe('many callers of a slow bank', () => {
-  it('callers who disconnect are logged with 499 and leave no connection behind; some of the waiting ones are overloaded', async () => {
+  it('who disconnect are logged with 499 and leave no connection behind; some of the waiting ones get overloaded', async () => {
     const bank = await startPretendBank();
     const letGo = holdAccounts(bank);
     // callers who have left do not count as waiting
@@ -37,7 +37,7 @@ describe('many callers of a slow bank', () => {
     expect(statuses()).toEqual(Array(100).fill(499));
 
     const calls = Promise.all(Array.from({ length: 100 }, () => gateway.get(PATH)));
-    // 59 wait with the first one
+    // 59 wait in addition to the first one
     await until(() => statuses().length === 100 + 41);
     expect((await gateway.get('/health/live')).status).toBe(200);
     letGo();
@@ -53,7 +53,7 @@ describe('many callers of a slow bank', () => {
 });
 
 describe('many connections', () => {
-  it('those beyond MAX_CONNECTIONS are closed at once, probes too; who never finishes a header gets 408; the others are served', async () => {
+  it('beyond MAX_CONNECTIONS are closed at once, even for probes; a client that never finishes a header gets 408; the others are served', async () => {
     const bank = await startPretendBank();
     bank.onAccounts = listSample();
     const gateway = await startGateway(bank, { MAX_CONNECTIONS: '10' });

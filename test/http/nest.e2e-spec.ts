@@ -38,10 +38,10 @@ const bank = await bankForFile();
 
 const PATH = '/api/v1/accounts';
 
-/** The calls that the guard and the interceptor below saw, by client name. */
+/** The calls seen by the guard and the interceptor below, by client name. */
 const seen: string[] = [];
 let refusal: Error | null = null;
-/** The error that the pipe below throws, and the number of controller arguments that it has seen. */
+/** The error thrown by the pipe below, and the number of controller arguments that it has seen. */
 let pipeError: Error | null = null;
 let piped = 0;
 beforeEach(() => {
@@ -81,7 +81,10 @@ class CountingPipe implements PipeTransform {
   }
 }
 
-/** Calls every kind of route. The first call asks the bank, later ones may be served from the cache. Returns the client names. */
+/**
+ * Calls every kind of route. The first call goes to the bank; later ones may be served from the cache. Returns the
+ * client names.
+ */
 async function askInEveryShape({ url }: Gateway, status?: number): Promise<string[]> {
   const cold = await get(`${url}${PATH}`, { 'x-client-name': 'cold' });
   const shapes: { name: string; path?: string; method?: string; headers?: Record<string, string>; usual?: number }[] = [
@@ -100,7 +103,7 @@ async function askInEveryShape({ url }: Gateway, status?: number): Promise<strin
   return ['cold', ...shapes.map(({ name }) => name)];
 }
 
-/** What the middleware below does, and the paths that the hook below saw. */
+/** The behavior of the middleware below, and the paths seen by the hook below. */
 let middleware: (next: () => void) => unknown = (next) => next();
 const hooked: string[] = [];
 
@@ -111,7 +114,7 @@ function expectProblem(answer: Answer, status: number, code: string): void {
   expect(answer.headers['x-request-id']).toBe((answer.json as { requestId: string }).requestId);
 }
 
-/** Ends the responses that wait. */
+/** Ends the waiting responses. */
 const held: (() => void)[] = [];
 
 class QuotaSpent extends Error {}
@@ -175,7 +178,7 @@ beforeAll(async () => {
   gateway = await prepared.listen();
 });
 
-/** The log lines of the requests with this id, once there are so many. */
+/** The log lines of the requests with this id, once there are this many. */
 async function linesOf(requestId: string, count = 1) {
   const lines = () => gateway.events('request').filter((line) => line['requestId'] === requestId);
   await until(() => lines().length === count);
@@ -192,7 +195,7 @@ describe('a module with a global guard, interceptor, pipe and filter', () => {
     expect(serve).toHaveBeenCalledTimes(shapes.length - 1);
   });
 
-  it('can reject each request, also one with a cached response', async () => {
+  it('can reject each request, even one with a cached response', async () => {
     refusal = new ForbiddenException('Treasury only.');
     await askInEveryShape(gateway, 403);
     const answer = await gateway.get(PATH);
@@ -271,13 +274,13 @@ describe('middleware of a module', () => {
   });
 });
 
-it('ConfigService has the checked settings, and nothing else of the environment', () => {
+it('ConfigService has the checked settings, and nothing else from the environment', () => {
   const config = gateway.app.get(ConfigService);
   expect([config.get('PORT'), config.get('SNAPSHOT_FRESH_MS')]).toEqual([0, gateway.settings.SNAPSHOT_FRESH_MS]);
   expect(config.get('PATH')).toBeUndefined();
 });
 
-it('a controller that is added is guarded and logged, and returns Allow, like all others', async () => {
+it('an added controller is guarded and logged, and returns Allow, like all others', async () => {
   const id = { 'x-request-id': 'added' };
   expect((await gateway.get('/added?a=1&a=2', id)).json).toEqual({ a: ['1', '2'] });
   expectProblem(await gateway.get('/added', { ...id, host: 'evil.example' }), 421, 'host-not-allowed');
@@ -300,7 +303,7 @@ it('an added hook sees every request that the guard allows, also for an unknown 
 });
 
 describe('each request has exactly one line and is counted once', () => {
-  /** Requests that the metrics have counted, refused ones included. */
+  /** Requests counted by the metrics, including refused ones. */
   const counted = async () => {
     const { text } = await gateway.get('/metrics', { 'x-client-name': 'metrics' });
     const counts = [...text.matchAll(/^http_server_request_duration_seconds_count\{(?!.*"\/metrics").*\} (\d+)$/gm)];
@@ -363,7 +366,7 @@ describe('each request has exactly one line and is counted once', () => {
 });
 
 describe('app.close() without a signal', () => {
-  /** A request that a test injects is answered like all others. */
+  /** A request injected by a test is answered like all others. */
   const inject = async (app: NestFastifyApplication) => {
     await app.init();
     const statuses = ['/health/live', '/nowhere'].map(async (url) => {

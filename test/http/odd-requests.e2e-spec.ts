@@ -160,7 +160,7 @@ describe('the log', () => {
     }
   });
 
-  it('has a line with a route for each request, also for CONNECT and what the parser rejects', async () => {
+  it('has a line with a route for each request, even for CONNECT and for requests that the parser rejects', async () => {
     const from = gateway.lines.length;
     for (const bytes of [
       get(PATH),

@@ -6,7 +6,7 @@ import { onClose, temporaryDirectory } from '../support/closing.js';
 import { ROOT } from '../support/documents.js';
 import { until } from '../support/until.js';
 
-/** Each build writes a program with the next number, which runs until it gets a signal. */
+/** Each build writes a program with the next number, which runs until it receives a signal. */
 const BUILD = `
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 const count = existsSync('builds') ? Number(readFileSync('builds', 'utf8')) + 1 : 1;
@@ -23,7 +23,7 @@ writeFileSync('dist/main.js', \`
 `;
 const SOURCES = ['src/main.ts', 'docs/api.md', 'client/src/index.ts', 'package.json', 'package-lock.json'];
 
-/** A checkout of a few empty sources, with the scripts of this one; its build and its program are replaced. */
+/** A checkout with a few empty sources and this checkout's scripts; its build and its program are replaced. */
 function createCheckout(): string {
   const directory = temporaryDirectory();
   cpSync(join(ROOT, 'config/build'), join(directory, 'config/build'), { recursive: true });
@@ -38,7 +38,7 @@ function createCheckout(): string {
   return directory;
 }
 
-/** npm in a checkout. `closed` is fulfilled when it and all that it started have ended. */
+/** npm in a checkout. `closed` is fulfilled when npm and everything that it started have ended. */
 function startNpm(directory: string, ...args: string[]) {
   const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
   const npm = spawn('npm', ['run', '--silent', ...args], {
@@ -61,7 +61,7 @@ function startNpm(directory: string, ...args: string[]) {
 }
 
 describe('npm start', () => {
-  it('says that it builds, and only when it does', async () => {
+  it('reports that it builds, and only when it does', async () => {
     const directory = createCheckout();
     const first = startNpm(directory, 'start');
     await until(() => first.output().includes('program 1 runs'));
@@ -77,7 +77,7 @@ describe('npm start', () => {
 });
 
 describe('npm run start:dev', () => {
-  it('builds and starts again after a change of each source', async () => {
+  it('rebuilds and restarts after a change of any source', async () => {
     const directory = createCheckout();
     const { output } = startNpm(directory, 'start:dev');
     await until(() => output().includes('program 1 runs'));
@@ -90,7 +90,7 @@ describe('npm run start:dev', () => {
 });
 
 describe.each([['start:dev'], ['start:dev', '--', '--debug'], ['start:prod']])('npm run %s %s %s', (...script) => {
-  /** A checkout in which the program is built, as start:prod wants it. */
+  /** A checkout with a built program, as start:prod requires. */
   function createBuilt(): string {
     const directory = createCheckout();
     execFileSync(process.execPath, ['config/build/build.ts'], { cwd: directory });
@@ -109,7 +109,7 @@ describe.each([['start:dev'], ['start:dev', '--', '--debug'], ['start:prod']])('
     const { output, closed, kill } = startNpm(createBuilt(), ...script);
     await until(() => output().includes('runs'));
     kill('SIGTERM');
-    // once nobody holds its output any more
+    // once nobody holds its output any longer
     await closed;
     expect(output()).toMatch(/program \d stopped by SIG(INT|TERM)/);
   });

@@ -75,7 +75,7 @@ describe('health', () => {
       instance: hostname(),
     });
     const { asOf, expiresAt } = json.details.snapshot;
-    // one is counted on from the other, by another clock
+    // one is derived from the other, with another clock
     expect(Math.abs(Date.parse(expiresAt) - Date.parse(asOf) - 300_000)).toBeLessThan(5000);
     expect(Object.keys(json)).toEqual([
       'status',
@@ -91,7 +91,7 @@ describe('health', () => {
     expect(Object.keys(json.details).sort()).toEqual(['bank', 'certificate', 'egress', 'snapshot', 'token']);
   });
 
-  it('is degraded while the clock differs from the bank by 10 minutes', async () => {
+  it("is degraded while the clock differs from the bank's by 10 minutes", async () => {
     clock.moveWall(600_000);
     clock.moveMonotonic(11_000);
     await gateway.get('/api/v1/accounts');
@@ -109,7 +109,7 @@ describe('health', () => {
     expect((await gateway.get('/health')).json.status).toBe('ok');
   });
 
-  it('is degraded when accounts disappear, also after SIGHUP', async () => {
+  it('is degraded when accounts disappear, even after SIGHUP', async () => {
     sandbox.control.patch({ accounts: 0 });
     clock.advance(11_000);
     expect((await gateway.get('/api/v1/accounts')).json.page.total).toBe(0);
@@ -128,7 +128,7 @@ describe('health', () => {
     expect(seen.value('accounts_gateway_ready')).toBe(1);
     expect(seen.value('accounts_gateway_token_expiry_timestamp_seconds')).toBeNull();
     expect(tokens(sandbox)).toBe(before);
-    // the probe finds out whether a call would succeed
+    // the probe finds out if a call would succeed
     expect((await gateway.get('/health/ready')).status).toBe(200);
     expect(tokens(sandbox)).toBe(before + 1);
     expect((await gateway.get('/health')).json.details.token.status).toBe('up');
@@ -136,7 +136,7 @@ describe('health', () => {
 });
 
 describe('health of a gateway in trouble', () => {
-  it('shows while the bank fails since when, the number of attempts and the next one', async () => {
+  it('shows, while the bank fails, the start of the failure, the number of attempts and the next attempt', async () => {
     const sandbox = await start();
     sandbox.control.patch({ failNext: [{ endpoint: 'authorize', times: 1000, with: '503' }] });
     const clock = new MovedClock();
@@ -222,14 +222,14 @@ describe('health of a gateway in trouble', () => {
     mkdirSync(directory);
     clock.advance(11_000);
     await gateway.get('/api/v1/accounts');
-    // a pending copy is written at the stop
+    // a pending copy is written when the process stops
     await gateway.close();
     const line = { what: 'file', code: 'snapshot-not-stored', owner: 'operator', reason: 'ENOENT' };
     expect(gateway.events('sharing.unavailable')).toMatchObject([line]);
     expect(gateway.events('sharing.recovered')).toMatchObject([{ what: 'file' }]);
   });
 
-  it('is degraded with no accounts after a restart, also while the empty list is stale', async () => {
+  it('is degraded with no accounts after a restart, even while the empty list is stale', async () => {
     const sandbox = await start();
     sandbox.control.patch({ accounts: 0 });
     const clock = new MovedClock();

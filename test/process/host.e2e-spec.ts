@@ -34,7 +34,7 @@ it('after a SIGKILL during a call and a restart, the gateway serves at once with
   const at = { PORT: String(await closedPort()) };
   const first = await start({ ...at, SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0' });
   const url = await first.started();
-  // the refresh at each start
+  // the refresh at each startup
   await until(() => first.events('snapshot.refreshed').length === 1);
   bank.onAccounts = () => undefined;
   const cut = get(`${url}/api/v1/accounts`).catch((error: NodeJS.ErrnoException) => error.code);
@@ -53,12 +53,12 @@ it('after a SIGKILL during a call and a restart, the gateway serves at once with
   await expectGoodEnd(second);
 });
 
-it('a process that is suspended for longer than a token life makes one token request and one refresh for 50 callers', async () => {
+it("a process suspended for longer than a token's lifetime makes one token request and one refresh for 50 callers", async () => {
   bank.onToken = issueToken(bank, { expires_in: 2 });
   const program = await start(ALWAYS_READ);
   const url = await program.started();
   await askNow(url);
-  // the next token outlives the test
+  // the next token lasts longer than the test
   bank.onToken = issueToken(bank);
   const tokens = () => bank.requests.filter(({ path }) => path.includes('authorize')).length;
   const before = { tokens: tokens(), all: bank.requests.length };
@@ -95,7 +95,7 @@ describe('one process', () => {
     }
   });
 
-  it('opens no inspector on SIGUSR1, without --disable-sigusr1 too, and survives', async () => {
+  it('opens no inspector on SIGUSR1, even without --disable-sigusr1, and survives', async () => {
     program.child.kill('SIGUSR1');
     for (let times = 0; times < 5; times++) expect((await get(`${url}/health/live`)).status).toBe(200);
     expect(program.stderr()).not.toMatch(/debugger/i);
@@ -108,7 +108,7 @@ describe('one process', () => {
       expect(spawnSync(pathOf('prlimit'), ['--pid', String(program.child.pid), '--nofile=64:64']).status).toBe(0);
       const port = Number(new URL(url).port);
       const sockets = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
-      // the bank is reachable over a kept connection at best: each caller gets a complete response or none
+      // the bank is reachable at most over a kept connection: each caller gets a complete response or none
       const during = await Promise.allSettled(
         sockets.slice(0, 10).map(() => get(`${url}/api/v1/accounts`, { 'cache-control': 'no-cache' })),
       );
@@ -117,7 +117,7 @@ describe('one process', () => {
         if (each.status === 'fulfilled') expect([200, 502, 503, 504]).toContain(each.value.status);
       }
       for (const socket of sockets) socket.destroy();
-      // connections in the queue of the listener are accepted and dropped first
+      // connections in the listener's queue are accepted and dropped first
       const status = () =>
         get(`${url}/api/v1/accounts`, { 'cache-control': 'no-cache' }).then(
           (answer) => answer.status,

@@ -15,7 +15,7 @@ beforeAll(async () => {
   gateway = await startGateway(bank, {}, clock);
 });
 
-/** `expectSafe` in test/bank-faults covers every fault of the bank. Here the bank quotes our secrets and its data. */
+/** `expectSafe` in test/bank-faults covers every fault of the bank. Here, the bank quotes our secrets and its data. */
 describe('no secret leaks', () => {
   it('through an error response that quotes them', async () => {
     const echo =

@@ -13,7 +13,7 @@ const { scripts, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package
 
 describe('npm scripts', () => {
   it.each(['start', 'start:prod', 'test', 'sandbox', 'doctor', 'build', 'bench', 'start:dev'])(
-    '%s runs in cmd.exe too: no shell syntax beyond &&',
+    '%s also runs in cmd.exe: no shell syntax beyond &&',
     (name) => {
       const commands = (scripts[name] ?? '').split(' && ');
       expect(commands.filter((command) => !/^(node|npm run) [\w./ :=-]+$/.test(command))).toEqual([]);
@@ -48,12 +48,12 @@ describe('npm start', () => {
   });
 });
 
-describe('on an unsuitable machine, one sentence names the command that repairs it', () => {
+describe('on an unsuitable machine, one sentence names the command that fixes it', () => {
   const [all, none] = [Object.keys(devDependencies), [] as string[]];
   const rolldown = '@rolldown/binding-linux-x64-gnu';
   const complete = [...all, 'node', rolldown];
 
-  /** Runs a script of config/build in a checkout with these packages; `prelude` is run before it, in its process. */
+  /** Runs a script from config/build in a checkout with these packages. `prelude` runs first, in the same process. */
   function run(script: string, packages: readonly string[], prelude: string) {
     const directory = temporaryDirectory();
     cpSync(join(ROOT, 'config/build'), join(directory, 'config/build'), { recursive: true });
@@ -80,7 +80,7 @@ describe('on an unsuitable machine, one sentence names the command that repairs 
     expect(lines).toEqual([expect.stringContaining(remedy)]);
   });
 
-  it('negative case: it says nothing when all is there', () => {
+  it('negative case: nothing is printed if everything is there', () => {
     const { status, stdout, lines } = run('config/build/check-machine.mjs --writes', complete, nodeIs('24.1.0'));
     expect({ status, stdout, lines }).toEqual({ status: 0, stdout: '', lines: [] });
   });
@@ -90,7 +90,7 @@ describe('on an unsuitable machine, one sentence names the command that repairs 
     ['config/build/start.mjs serve --sandbox', 1],
     ['config/build/check-machine.mjs', 0],
   ])('a read-only checkout: %s ends with %i', (script, code) => {
-    // root may write everywhere, so a mode would not do
+    // root can write everywhere, so a file mode would have no effect
     const readOnly = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
       fs.accessSync = () => { throw Object.assign(new Error(), { code: 'EROFS' }); }; syncBuiltinESMExports();`;
     const { status, lines } = run(script, complete, readOnly);

@@ -17,7 +17,10 @@ const isOpen = (url: string) =>
     socket.once('connect', () => socket.destroy());
   });
 
-/** Resetting the switches ends the back-off that they caused; turning one on resets nothing, and logs nothing of the kind. */
+/**
+ * Resetting the switches ends the back-off that they caused; turning one on neither resets nor logs anything of the
+ * kind.
+ */
 async function expectResetEndsBackOff(program: Program, url: string, control: string): Promise<void> {
   const ask = async () => (await get(`${url}/api/v1/accounts`)).json.code as string | undefined;
   expect(await ask()).toBeUndefined();
@@ -46,7 +49,7 @@ describe('the sandbox starts with one command', () => {
     const env = { ...FREE, ...ignored, SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0' };
     const program = await startProgram({ args: ['serve', '--sandbox'], env, cwd });
     const url = await program.started();
-    // pages of dev servers may call it
+    // pages from dev servers may call it
     const origin = 'http://localhost:5173';
     const answer = await get(`${url}/api/v1/accounts`, {
       origin,
@@ -75,7 +78,7 @@ describe('the sandbox starts with one command', () => {
     expect(readdirSync(cwd)).toEqual(['.sandbox']);
   });
 
-  it('a signal ends sandbox while it starts, even if the start hangs', async () => {
+  it('a signal ends sandbox during startup, even if startup hangs', async () => {
     const hang = `
       import fs from 'node:fs/promises';
       import { syncBuiltinESMExports } from 'node:module';

@@ -25,7 +25,7 @@ async function serves(env: Record<string, string>, cwd = temporaryDirectory()) {
 }
 
 describe('sources of settings', () => {
-  it('a .env file, which the environment overrides; secrets in files, without their last line end; a warning for a misspelled name', async () => {
+  it('a .env file, which the environment overrides; secrets in files, without their last line break; a warning for a misspelled name', async () => {
     const cwd = temporaryDirectory();
     const settings = programEnvironment(sandbox, { LOG_LEVEL: 'silent' });
     const ends = { BANK_USERNAME_FILE: '\n', BANK_PASSWORD_FILE: '\r\n', BANK_PFX_PASSCODE_FILE: '\n' };
@@ -39,7 +39,7 @@ describe('sources of settings', () => {
     const env = { LOG_LEVEL: 'debug', BANK_USERNAM: 'planted-value', HOME: '/', LANG: 'C' };
     const program = await serves(env, cwd);
     await until(() => program.events('bank.call').length > 0);
-    // the warning has the misspelled name without its value; variables of other programs cause none
+    // the warning contains the misspelled name without its value; variables of other programs cause none
     expect(program.events('config.warning')).toMatchObject([
       { msg: expect.stringMatching(/BANK_USERNAM .*BANK_USERNAME\b/) },
     ]);
@@ -64,7 +64,7 @@ describe('sources of settings', () => {
   });
 });
 
-it('files as Windows writes them: texts in UTF-16, the PFX in the armour of certutil, the CA in DER', async () => {
+it("files from Windows: texts in UTF-16, the PFX in certutil's armor, the CA in DER", async () => {
   const cwd = temporaryDirectory();
   const { files } = sandbox;
   const write = (name: string, content: string | Buffer) => {
@@ -99,7 +99,7 @@ describe('errors', () => {
 
   const OPEN_INSPECTOR = 'data:text/javascript,import { open } from "node:inspector"; open(0, "127.0.0.1");';
 
-  it('without settings the program names every missing one, and does not start the sandbox', async () => {
+  it('without settings, the program lists every missing one, and does not start the sandbox', async () => {
     const { code, stderr, variables } = await run({});
     expect(code).toBe(2);
     expect(variables.sort()).toEqual(['BANK_BASE_URL', 'BANK_PASSWORD', 'BANK_PFX_FILE', 'BANK_USERNAME']);

@@ -31,7 +31,7 @@ describe('a stop', () => {
       ({ status }) => status,
       (error: NodeJS.ErrnoException) => error.code,
     );
-    // browsers open connections ahead of need
+    // browsers open connections in advance
     for (const text of ['', '', 'GET / HTTP/1.1\r\nHost: loc']) await dial(gateway.port, text);
     await until(async () => (await connectionsOf(gateway)) === 4 && bank.requests.length === 2);
     await gateway.close();
@@ -52,13 +52,13 @@ describe('a stop', () => {
     expect(codes).not.toContain('ERR_TLS_HANDSHAKE_TIMEOUT');
   });
 
-  it('serves for SHUTDOWN_DELAY_MS while not ready, which /health explains; each answer ends its connection', async () => {
+  it('serves for SHUTDOWN_DELAY_MS while not ready, which /health explains; each response ends its connection', async () => {
     // as long as these calls can take on a busy machine
     const gateway = await startGateway(bank, { SHUTDOWN_DELAY_MS: '8000' });
     await gateway.get('/api/v1/accounts');
     const agent = new Agent({ keepAlive: true });
     let answers = 0;
-    /** Calls until an answer ends the connection, as a caller does who then goes to another instance. */
+    /** Calls until a response ends the connection, like a caller who then switches to another instance. */
     const callUntilClosed = async (): Promise<number> => {
       const { status, headers } = await call(`${gateway.url}/api/v1/accounts`, { agent });
       answers += 1;
@@ -103,7 +103,7 @@ describe('a stop', () => {
 const startWith = (env: Record<string, string> = {}, options: Partial<ProgramOptions> = {}) =>
   startProgram({ env: programEnvironment(bank, env), cwd: temporaryDirectory(), ...options });
 
-/** Flags of Node with which a process gets this signal as soon as it listens for any. */
+/** Node flags with which a process gets this signal as soon as it listens for any signal. */
 function signalAtOnce(signal: NodeJS.Signals): { nodeFlags: string[] } {
   const preload = `process.once('newListener', () => queueMicrotask(() => process.kill(process.pid, '${signal}')))`;
   return { nodeFlags: [`--import=data:text/javascript,${encodeURIComponent(preload)}`] };
@@ -131,7 +131,7 @@ describe('a start', () => {
     await program.started();
   });
 
-  it('on a taken port ends with exit code 1 and one line with the remedy', async () => {
+  it('on a port in use ends with exit code 1 and one line with the remedy', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as AddressInfo;
@@ -147,7 +147,7 @@ describe('a start', () => {
 describe('a log that cannot be written', () => {
   type Output = NonNullable<ProgramOptions['output']>;
 
-  /** The program with these outputs, once it is alive. */
+  /** The program with these outputs, once it is running. */
   async function startWithOutput(output: Output) {
     const port = await closedPort();
     const program = await startWith({ PORT: String(port) }, { output });
@@ -165,7 +165,7 @@ describe('a log that cannot be written', () => {
     ['a full disk', () => [openSync('/dev/full', 'w'), 'pipe'], /^.*cannot be written \(ENOSPC\).*\n$/],
     ['a full disk under both outputs', () => [openSync('/dev/full', 'w'), openSync('/dev/full', 'w')], /^$/],
     ['a reader of both outputs that ends', () => ['pipe', 'pipe'], /^$/],
-  ])('%s: the program goes on serving, and says so in one line where it can', async (name, output, said) => {
+  ])('%s: the program continues to serve, and logs this once if it can', async (name, output, said) => {
     const { child, url, exit, stderr } = await startWithOutput(output());
     if (name.startsWith('a reader')) {
       for (const stream of [child.stdout, child.stderr]) stream?.destroy();
@@ -201,7 +201,7 @@ describe('a stop loses no call', () => {
     await until(() => program.events('snapshot.refreshed').length === 1);
     const letGo = holdAccounts(bank);
     const inFlight = get(`${url}/api/v1/accounts`);
-    // looked at later than it may fail
+    // checked later than its possible failure
     inFlight.catch(() => undefined);
     await until(() => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts')).length === 2);
     const agent = new Agent({ keepAlive: true });
@@ -240,7 +240,7 @@ describe('a stop loses no call', () => {
   });
 });
 
-/** One call; `isKept` is true if its connection had served another before. */
+/** Makes one call. `isKept` is true if its connection had already served another call. */
 async function callOnce(url: string, agent: Agent): Promise<{ isKept: boolean; failure: string | null }> {
   const call = request(url, { agent });
   const isAnswered = new Promise<void>((resolve, reject) => {

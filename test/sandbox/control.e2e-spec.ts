@@ -61,7 +61,7 @@ describe('the control port', () => {
     for (const secret of secrets) expect(text).not.toContain(secret);
   });
 
-  it('changes the switches that a PATCH names, and DELETE resets them', async () => {
+  it('changes the switches in a PATCH, and DELETE resets them', async () => {
     const others = { tokenLifetimeSeconds: 60, grantAccess: false, allowedIps: ['10.0.0.0/8'], accounts: 3 };
     const change = { latencyMs: 1, movement: true, ...others };
     expect(await control(bank, 'PATCH', change)).toMatchObject({ status: 200, json: change });
@@ -69,7 +69,7 @@ describe('the control port', () => {
     expect((await control(bank, 'DELETE')).json).toMatchObject(START);
   });
 
-  it('password is the one from now on, is shown nowhere, and DELETE brings the first one back', async () => {
+  it('password applies from now on, is shown nowhere, and DELETE restores the first one', async () => {
     const user = readFileSync(bank.files.username, 'utf8');
     const authorization = `Basic ${Buffer.from(`${user}:new-secret`).toString('base64')}`;
     const statuses = async () =>
@@ -85,7 +85,7 @@ describe('the control port', () => {
     expect(await statuses()).toEqual([200, 401]);
   });
 
-  it('rejects a PATCH as a whole when a part is wrong, and names that part', async () => {
+  it('rejects a PATCH as a whole if a part is invalid, and names that part', async () => {
     const failNext = { endpoint: 'accounts', with: '418' };
     const patch = { accounts: 5, latencyMS: 10, allowedIps: ['nonsense'], failNext };
     const { status, json } = await control(bank, 'PATCH', patch);
@@ -115,7 +115,7 @@ describe('failNext', () => {
     ['429', { status: 429, headers: expect.objectContaining({ 'retry-after': '2' }) }],
     ['html', { status: 200, headers: expect.objectContaining({ 'content-type': 'text/html; charset=utf-8' }) }],
     ['malformed', { status: 200 }],
-  ])('%s fails the next request in that way, once', async (fault, expected) => {
+  ])('%s fails the next request accordingly, once', async (fault, expected) => {
     await order(fault);
     const reply = await askAccounts(bank, token);
     if (fault === 'malformed') expect(() => JSON.parse(reply.text) as unknown).toThrow();
@@ -131,7 +131,7 @@ describe('failNext', () => {
     expect(bank.requests.at(-1)).toMatchObject({ fault: 'reset', status: null });
   });
 
-  it('applies as many times as asked, in order, to its own endpoint only, and DELETE ends it', async () => {
+  it('applies to as many requests as ordered, in order, only to its own endpoint, and DELETE ends it', async () => {
     const failNext = [
       { endpoint: 'accounts', times: 2, with: '503' },
       { endpoint: 'authorize', times: 1, with: '401' },

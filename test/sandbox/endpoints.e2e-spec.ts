@@ -237,7 +237,7 @@ describe('the sandbox with a separate authorization host', () => {
     other = await start({ SANDBOX_DIRECTORY: await directoryWithOtherIdentity() });
   });
 
-  it('serves each path on its own host only', async () => {
+  it('serves each path only on its own host', async () => {
     expect(bank.authUrl).not.toBe(bank.url);
     const tls = ownCertificate(bank);
     expect((await askToken(bank)).status).toBe(200);

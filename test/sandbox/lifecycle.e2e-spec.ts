@@ -10,7 +10,7 @@ import { startRawServer } from '../support/servers.js';
 const read = (directory: string, name: string): string => readFileSync(join(directory, name), 'base64');
 
 describe('starting the sandbox', () => {
-  it('writes its identity readable by its owner only, and reuses it', async () => {
+  it('writes its identity readable only by its owner, and reuses it', async () => {
     const directory = join(temporaryDirectory(), 'deep', 'down');
     const first = await start({ SANDBOX_DIRECTORY: directory });
     expect(statSync(directory).mode & 0o777).toBe(0o700);
@@ -25,7 +25,7 @@ describe('starting the sandbox', () => {
     expect(others.map((name) => read(directory, name))).toEqual(kept);
   });
 
-  it('keeps its files when SANDBOX_NAMES change, and replaces them with --fresh or when one is broken', async () => {
+  it('keeps its files when SANDBOX_NAMES changes, and replaces them with --fresh or when one is broken', async () => {
     const directory = directoryWithIdentity();
     const parts = (): string[] => ['ca.pem', 'client.pfx'].map((name) => read(directory, name));
     const [ca, pfx] = parts();
@@ -42,7 +42,7 @@ describe('starting the sandbox', () => {
     for (const part of parts()) expect(broken).not.toContain(part);
   });
 
-  it('reports whether it replaced files that could not be used, also a FIFO and one without end', async () => {
+  it('reports if it replaced unusable files, even a FIFO or an endless one', async () => {
     const directory = temporaryDirectory();
     const isReplaced = async () => {
       const sandbox = await start({ SANDBOX_DIRECTORY: directory });
@@ -71,7 +71,7 @@ describe('starting the sandbox', () => {
     expect((await askAccounts(bank, old.token, '', old.certificate)).status).toBe(200);
   });
 
-  it('--renew --new-ca writes a certificate by another root and intermediate, which a running sandbox accepts beside the old one', async () => {
+  it('--renew --new-ca writes a certificate from another root and intermediate, which a running sandbox accepts as well as the old one', async () => {
     const bank = await start();
     const ca = read(bank.directory, 'ca.pem');
     const old = ownCertificate(bank);
@@ -82,7 +82,7 @@ describe('starting the sandbox', () => {
     }
     expect((await askToken(bank, old)).status).toBe(200);
     expect(read(bank.directory, 'ca.pem')).toBe(ca);
-    // by its own file, as after a restart
+    // using its own file, as after a restart
     const again = await start({ SANDBOX_DIRECTORY: bank.directory });
     expect([again.isIdentityReplaced, (await askToken(again)).status]).toEqual([false, 200]);
     // the negative case: a new identity accepts none of them
@@ -105,7 +105,7 @@ describe('starting the sandbox', () => {
     expect(read(directory, 'ca.pem')).not.toBe(ca);
   });
 
-  it('has addresses with brackets where its name is an IPv6 address', async () => {
+  it('has addresses with brackets if its name is an IPv6 address', async () => {
     const { url, controlUrl } = await start({ SANDBOX_HOST: '::', SANDBOX_NAMES: ['::1'] });
     expect([url, controlUrl]).toEqual([
       expect.stringMatching(/^https:\/\/\[::1\]:\d+$/),
@@ -114,7 +114,7 @@ describe('starting the sandbox', () => {
   });
 
   it.each(['SANDBOX_PORT', 'SANDBOX_AUTH_PORT', 'SANDBOX_CONTROL_PORT'])(
-    'names %s when that port is taken, and does not touch the identity',
+    'reports %s if that port is taken, and does not touch the identity',
     async (variable) => {
       const { port } = await startRawServer();
       const directory = temporaryDirectory();
@@ -126,7 +126,7 @@ describe('starting the sandbox', () => {
     },
   );
 
-  it('names SANDBOX_DIRECTORY when it cannot be used', async () => {
+  it('reports SANDBOX_DIRECTORY if it cannot be used', async () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     const failure = { name: 'SandboxNotStarted', message: expect.stringContaining('SANDBOX_DIRECTORY') };

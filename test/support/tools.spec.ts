@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { pathOf, startServer } from './tools.js';
 
 describe('a tool', () => {
-  it('cannot be used if the file has not asked for it, installed or not', () => {
+  it('cannot be used if the file has not checked for it, installed or not', () => {
     expect(() => pathOf('redis-server')).toThrow('This file starts redis-server without asking for it');
   });
 

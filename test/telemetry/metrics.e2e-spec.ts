@@ -20,7 +20,7 @@ import { until } from '../support/until.js';
 const bank = await bankForFile();
 
 describe('/metrics', () => {
-  it('is the text format 0.0.4, whatever Accept asks for', async () => {
+  it('is in the text format 0.0.4, whatever Accept asks for', async () => {
     const gateway = await startGateway(bank);
     await gateway.get('/api/v1/accounts');
     for (const accept of ['*/*', 'application/openmetrics-text;version=1.0.0', 'application/json']) {
@@ -218,7 +218,7 @@ describe('metrics', () => {
       }
     });
 
-    it('and the certificates: also the listener certificate, and rejected ones', async () => {
+    it('and the certificates: including the listener certificate, and rejected ones', async () => {
       const directory = temporaryDirectory();
       const { key, cert } = createAuthority('an authority').server(['localhost']);
       const [keyFile, certFile] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
@@ -260,7 +260,7 @@ describe('no data in labels', () => {
   const REQUEST_ID = 'planted-request-id';
   const TEMPLATES = new Set(['/api/v1/accounts', '/api/v1/accounts/:accountId', '/health', '/metrics', 'unmatched']);
 
-  it('no label, point or event has anything that callers or the bank sent: secrets, IBANs, ids, amounts, addresses', async () => {
+  it('no label, point or event contains anything sent by callers or the bank: secrets, IBANs, ids, amounts, addresses', async () => {
     const clock = new MovedClock();
     const gateway = await startGateway(bank, { SNAPSHOT_SOFT_TIMEOUT_MS: '50' }, clock);
     bank.onAccounts = listSample(3);
@@ -302,7 +302,7 @@ describe('no data in labels', () => {
     expect(recent.json.events.length).toBeGreaterThan(3);
     const secrets = [...secretsOf(bank), ...planted, bank.files.username, bank.files.ca, bank.directory];
     for (const answer of [text, recent]) expectNoSecret(answer.text, secrets);
-    // no address of a caller; server_address is the bank's
+    // no caller's address; server_address is the bank's
     const { samples } = parseMetrics(text.text);
     expect(
       samples.filter(({ labels: { server_address: _bank, ...labels } }) =>

@@ -19,7 +19,7 @@ describe('alert rules and dashboard', () => {
     readonly annotations?: Readonly<Record<string, string>>;
   }
 
-  /** A test in STORIES: which alerts fire at which time, and some of their texts. */
+  /** A test in STORIES: the alerts that fire at each time, and some of their texts. */
   interface Story {
     readonly name: string;
     readonly promql_expr_test: { readonly expr: string; readonly exp_samples: { readonly labels: string }[] }[];
@@ -51,7 +51,7 @@ describe('alert rules and dashboard', () => {
     seen = await scrape(gateway);
   });
 
-  /** The metric names in an expression. No label, function or keyword begins in this way. */
+  /** The metric names in an expression. No label, function or keyword begins like this. */
   const metricsIn = (expression: string): string[] =>
     expression.match(/\b(?:accounts_gateway|http_server|http_client|process|nodejs)_[a-z0-9_]+|\bjob:[a-z0-9_:]+/g) ??
     [];
@@ -79,13 +79,13 @@ describe('alert rules and dashboard', () => {
     ['alerts.yml', ...STORIES].map((name) => [name, read(`config/prometheus/${name}`)]),
   );
 
-  describe('the metrics that alerts and dashboard name', () => {
+  describe('the metrics in alerts and dashboard', () => {
     it('exist in a running gateway', () => {
       expect(missing(rules.map(({ expr }) => expr))).toEqual(['accounts_gateway_sharing_up']);
       expect(missing(queries)).toEqual(OF_SHARING);
     });
 
-    it('are those of docs/logs.md, with their type', () => {
+    it('are those in docs/logs.md, with their type', () => {
       const documented = itemsOf(under(readDocument('docs/logs.md'), 'Metrics')).map(
         ({ names, rest }) => `${names.join()} ${/^ \((\w+)\): \S/.exec(rest)?.[1]}`,
       );
@@ -130,7 +130,7 @@ describe('alert rules and dashboard', () => {
       }
     });
 
-    it('has its impact, whom to wake, a command for each way of running, and a runbook that no gateway serves', () => {
+    it('contains its impact, whom to wake, a command for each kind of deployment, and a runbook that no gateway serves', () => {
       const headings = [...read('docs/troubleshooting.md').matchAll(/^### (.*)$/gm)].map(([, title = '']) =>
         title.toLowerCase().replaceAll(' ', '-'),
       );
@@ -141,7 +141,7 @@ describe('alert rules and dashboard', () => {
           wake: expect.stringMatching(/\.$/),
           commands: expect.stringMatching(/^systemd: .+\nDocker: .+\nKubernetes: .+\n$/),
         });
-        // with a selector, kubectl logs shows 10 lines of each pod without --tail
+        // with a selector, kubectl logs shows 10 lines per pod without --tail
         expect(annotations['commands']).not.toMatch(/kubectl .*logs -l (?!.*--tail=-1)/);
         const { pathname, hash } = new URL(annotations['runbook_url'] ?? '');
         expect(pathname).not.toMatch(/^\/docs/);
@@ -149,7 +149,7 @@ describe('alert rules and dashboard', () => {
       }
     });
 
-    it('that the inhibit rules name exists', () => {
+    it('in the inhibit rules exists', () => {
       interface Inhibition {
         readonly source_matchers: readonly string[];
         readonly target_matchers: readonly string[];

@@ -39,7 +39,7 @@ async function startTraced(env: Record<string, string> = {}, settings: Record<st
   return { collector, gateway };
 }
 
-/** Stops the gateway and the exporter. Returns the spans that were sent. */
+/** Stops the gateway and the exporter. Returns the spans sent. */
 async function collect(gateway: Gateway, collector: Collector): Promise<CollectedSpan[]> {
   await gateway.close();
   await tracing?.stop(20_000);
@@ -115,7 +115,7 @@ describe('traces', () => {
     expect(collector.requests[0]?.path).toBe('/v1/traces');
   });
 
-  it('respect the sampled flag of the caller, and ignore a malformed traceparent', async () => {
+  it("respect the caller's sampled flag, and ignore a malformed traceparent", async () => {
     const { collector, gateway } = await startTraced();
     await gateway.get('/api/v1/balances', traceParent('00'));
     const malformed = { traceparent: `00-${'0'.repeat(32)}-${PARENT}-01` };
@@ -131,7 +131,7 @@ describe('traces', () => {
     expect(byName(spans, 'refresh')).toMatchObject([{ links: [] }]);
   });
 
-  it('have error.type for a failed request, also if it was rejected or abandoned, or has no route', async () => {
+  it('have error.type for a failed request, even if it was rejected or abandoned, or has no route', async () => {
     const { collector, gateway } = await startTraced();
     await gateway.get('/nothing/DE89370400440532013000');
     await gateway.get('/api/v1/accounts?pageSize=x');
@@ -164,7 +164,7 @@ describe('traces', () => {
     });
   });
 
-  it('cover a caller who left, and a call to the bank that was aborted', async () => {
+  it('cover a caller who left, and an aborted call to the bank', async () => {
     const { collector, gateway } = await startTraced();
     const caller = new AbortController();
     bank.onAccounts = () => caller.abort();
@@ -222,7 +222,7 @@ describe('traces', () => {
     expectNoSecret(sent, secretsOf(bank));
     for (const planted of ['secret', 'planted', sampleId(1), 'Nordlys', bank.tokens[0]])
       expect(sent).not.toContain(planted);
-    // only the address of the bank, not of the caller
+    // only the bank's address, not the caller's
     for (const { attributes } of collector.spans.filter(({ kind }) => kind === 'server')) {
       expect(JSON.stringify(attributes)).not.toContain('127.0.0.1');
     }
@@ -291,7 +291,7 @@ describe('traces of the program', () => {
     expect(watched.connectedTo()).toEqual([new URL(bank.url).port]);
   });
 
-  it('the negative case: turned on in .env, they are sent at the stop, and not through EGRESS_PROXY_URL', async () => {
+  it('the negative case: turned on in .env, they are sent when the process stops, and not through EGRESS_PROXY_URL', async () => {
     const collector = await startCollector();
     const headers = 'OTEL_EXPORTER_OTLP_HEADERS=authorization=hidden-1';
     const proxies = { EGRESS_PROXY_URL: 'direct', HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE };
@@ -303,7 +303,7 @@ describe('traces of the program', () => {
     expect(watched.program.stdout() + watched.program.stderr()).not.toContain('hidden-1');
   });
 
-  it('do not delay the stop when the collector drops packets', async () => {
+  it('do not delay the stop if the collector drops packets', async () => {
     const port = await startDeafServer();
     const watched = await startWatched(bank, {
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${port}/v1/traces`,

@@ -24,7 +24,7 @@ async function detailsOf(change: FactsChange, settings: object = {}) {
 const refused = new GatewayError('credentials-rejected', 'no');
 const shared = { redis: { state: 'fleet', lastStoredAt: null, lastTakenAt: null, reason: null } } as const;
 
-describe('a renewal of the token that was refused', () => {
+describe('a refused token renewal', () => {
   const at = (time: string) => Date.parse(`2026-11-21T08:${time}.000Z`);
 
   it.each<[string, FactsChange, object | null]>([
@@ -56,6 +56,6 @@ it.each<[object, proxy: string | null]>([
   [{ EGRESS_PROXY_URL: new URL('http://user:secret@proxy.example:3128') }, 'proxy.example:3128'],
   [{ EGRESS_PROXY_URL: new URL('http://proxy.example'), EGRESS_NO_PROXY: 'bank.example' }, 'proxy.example'],
   [{ EGRESS_PROXY_URL: new URL('http://proxy.example'), EGRESS_NO_PROXY: '.example' }, null],
-])('with %j the proxy is %p', async (settings, proxy) => {
+])('with %j, the proxy is %p', async (settings, proxy) => {
   expect((await detailsOf({}, settings))['egress']?.['proxy']).toBe(proxy);
 });

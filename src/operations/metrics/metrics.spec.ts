@@ -42,7 +42,7 @@ describe('metrics', () => {
     expect(lines.filter((line) => line.startsWith('accounts_gateway_client_requests_total'))).toHaveLength(52);
   });
 
-  it('count each request in one bucket and all larger ones, and each response by what it got', () => {
+  it('count each request in one bucket and all larger ones, and each response by its result', () => {
     const { emit, render } = createMetrics();
     emit({ ms: 0.5, cache: 'hit' });
     emit({ ms: 90_000, cache: 'hit', status: 304 });

@@ -107,7 +107,7 @@ describe('the last hour', () => {
 });
 
 describe('the callers', () => {
-  it('are listed by name, busiest first, with what they got in the last minute', () => {
+  it('are listed by name, busiest first, with their results in the last minute', () => {
     const { clock, callers, request } = createHistory();
     request(9, { clientName: 'treasury' });
     clock.advance(30_000);
@@ -140,7 +140,7 @@ describe('the callers', () => {
     expect(callers.clients).toEqual([]);
   });
 
-  it('are the 50 names that called last; a name with many digits is other', () => {
+  it('are the 50 names that called last; a name with many digits counts as other', () => {
     const { clock, callers, request } = createHistory();
     request(1, { clientName: 'DK5000400440116243' });
     for (let app = 0; app < 80; app += 1) {
@@ -168,7 +168,7 @@ describe('the callers', () => {
     expect(callers.requests).toContainEqual({ name: 'other', requests: 60 });
   });
 
-  it('an app that is called console is one of them', () => {
+  it('include an app that is called console', () => {
     const { callers, request } = createHistory();
     request(1, { clientName: 'console' });
     expect(callers.clients).toMatchObject([{ name: 'console', callsPerMinute: 1 }]);
@@ -183,7 +183,7 @@ describe('the callers', () => {
     expect(p99Ms).toBeLessThanOrEqual(most);
   });
 
-  it('are counted by second: after five minutes, those of the last one are left', () => {
+  it('are counted by second: after five minutes, only the last minute remains', () => {
     const { clock, callers, request } = createHistory();
     for (let second = 0; second < 300; second += 1) {
       clock.advance(1000);

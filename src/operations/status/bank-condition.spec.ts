@@ -27,7 +27,7 @@ function begin() {
 }
 
 describe('a series of failures', () => {
-  it('is reported once, at the first', () => {
+  it('is reported once, when it begins', () => {
     const { log, token, refresh } = begin();
     token(DOWN);
     token(DOWN);
@@ -56,7 +56,7 @@ describe('a series of failures', () => {
     expect(logged()).toEqual([1, 1]);
   });
 
-  it('is one of the identity in use, and ends when a proved one takes over', () => {
+  it('belongs to the current identity, and ends when a proved one takes over', () => {
     const { identities, logged, token } = begin();
     const candidate = { tokens: { usable: {} } };
     token(DOWN, candidate);
@@ -67,7 +67,7 @@ describe('a series of failures', () => {
     expect(logged()).toEqual([1, 1]);
   });
 
-  it('does not begin with a refresh without a token, which the token request has reported', () => {
+  it('does not begin with a refresh without a token: the token request has already reported the failure', () => {
     const { condition, logged, refresh } = begin();
     refresh(new NoToken('credentials-rejected', 'no'));
     expect([condition.status().lastError, logged()]).toEqual([null, [0, 0]]);
@@ -87,7 +87,7 @@ describe('the state', () => {
     });
   });
 
-  it('is slow from a refresh past the soft timeout until two in a row are faster', () => {
+  it('is slow from the first refresh past the soft timeout until two in a row are faster', () => {
     const { clock, condition, refresh } = begin();
     const slow = () => condition.status().slow;
     // nobody got a copy

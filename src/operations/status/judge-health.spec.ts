@@ -137,7 +137,7 @@ describe('the path to the bank', () => {
   it.each([
     ['behind', 600_400, "The clock of this machine is 600 s behind the bank's."],
     ['ahead', -45_000, "The clock of this machine is 45 s ahead of the bank's."],
-  ])('reports by how much our clock is %s', (_direction, clockSkewMs, detail) => {
+  ])('reports how far our clock is %s', (_direction, clockSkewMs, detail) => {
     expect(partsOf({ bank: { clockSkewMs } }).bank).toMatchObject({ owner: 'operator', detail });
   });
 
@@ -161,7 +161,7 @@ it.each<[string, FactsChange, string]>([
   expect(snapshot.detail).toBe(`The cached snapshot expired at ${EXPIRED_AT}. ${reason}`);
 });
 
-describe('components outside of the path', () => {
+describe('components outside the path', () => {
   const listener = { subject: 'CN=api', refused: null, notAfter: '2027-01-01T00:00:00.000Z', daysLeft: 30 };
   it.each<[FactsChange, string]>([
     [{ listener }, 'up'],

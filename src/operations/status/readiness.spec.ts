@@ -109,15 +109,15 @@ class Scene {
   }
 }
 
-describe('ready is', () => {
-  it('a new process, once the probe has read the accounts', async () => {
+describe('a process is ready', () => {
+  it('if it is new, once the probe has read the accounts', async () => {
     const scene = new Scene();
     expect(scene.ready).toBe(false);
     expect(await scene.check()).toBe(true);
     expect(scene.counts).toEqual({ tokens: 1, refreshes: 1 });
   });
 
-  it('a process whose snapshot is too old, while nothing has failed', async () => {
+  it('if its snapshot is too old but nothing has failed', async () => {
     const scene = new Scene();
     await scene.check();
     scene.clock.advance(400_000);
@@ -125,7 +125,7 @@ describe('ready is', () => {
     expect(scene.counts).toEqual({ tokens: 2, refreshes: 1 });
   });
 
-  it('a process that nobody has called for hours, before and after the probe, and no component is down', async () => {
+  it('if nobody has called it for hours, before and after the probe, and no component is down', async () => {
     const scene = new Scene();
     await scene.snapshots.get(ANY);
     scene.clock.advance(3 * 3_600_000);
@@ -137,7 +137,7 @@ describe('ready is', () => {
     expect(scene.counts).toEqual({ tokens: 2, refreshes: 1 });
   });
 
-  it('a process whose snapshot may be served, whatever the bank does', async () => {
+  it('if its snapshot may be served, whatever the bank does', async () => {
     const scene = new Scene();
     await scene.snapshots.get(ANY);
     scene.onToken = () => Promise.reject(DOWN);
@@ -145,7 +145,7 @@ describe('ready is', () => {
     expect(await scene.check()).toBe(true);
   });
 
-  it('a process whose certificate has expired, as long as its snapshot may be served', async () => {
+  it('if its certificate has expired, as long as its snapshot may be served', async () => {
     const scene = new Scene();
     await scene.snapshots.get(ANY);
     scene.unusable = 'expired';
@@ -153,8 +153,8 @@ describe('ready is', () => {
   });
 });
 
-describe('ready is, with a copy of another instance or an earlier run,', () => {
-  it('a process that never had a token while the bank is away', async () => {
+describe('a process with a copy from another instance or an earlier run is ready', () => {
+  it('if it has never had a token because the bank is unreachable', async () => {
     const scene = new Scene();
     await scene.takeCopy();
     scene.onToken = () => Promise.reject(DOWN);
@@ -162,21 +162,21 @@ describe('ready is, with a copy of another instance or an earlier run,', () => {
   });
 });
 
-describe('not ready is', () => {
-  it('a process with a token that has never read the accounts', async () => {
+describe('a process is not ready', () => {
+  it('if it has a token but has never read the accounts', async () => {
     const scene = new Scene();
     scene.onRefresh = () => new Promise(() => undefined);
     expect(await scene.check()).toBe(false);
     expect(scene.tokens.usable).not.toBeNull();
   });
 
-  it('a process that cannot get a token', async () => {
+  it('if it cannot get a token', async () => {
     const scene = new Scene();
     scene.onToken = () => Promise.reject(DOWN);
     expect(await scene.check()).toBe(false);
   });
 
-  it('a process whose token request hangs: the probe waits at most 500 ms', async () => {
+  it('if its token request hangs: the probe waits at most 500 ms', async () => {
     const scene = new Scene();
     scene.onToken = () => new Promise(() => undefined);
     const started = performance.now();
@@ -184,7 +184,7 @@ describe('not ready is', () => {
     expect(performance.now() - started).toBeGreaterThanOrEqual(490);
   });
 
-  it('a process whose snapshot is too old, and whose token cannot be renewed', async () => {
+  it('if its snapshot is too old and its token cannot be renewed', async () => {
     const scene = new Scene();
     await scene.check();
     await scene.snapshots.get(ANY);
@@ -196,7 +196,7 @@ describe('not ready is', () => {
     expect(scene.ready).toBe(false);
   });
 
-  it('a process with a token whose last refresh failed, until one succeeds', async () => {
+  it('if its last refresh failed despite a token, until one succeeds', async () => {
     const scene = new Scene();
     scene.onRefresh = () => Promise.reject(DOWN);
     await expect(scene.snapshots.get(ANY)).rejects.toThrow('down');
@@ -207,7 +207,7 @@ describe('not ready is', () => {
     expect(await scene.check()).toBe(true);
   });
 
-  it('a process whose certificate cannot be used, which makes no call', async () => {
+  it('if its certificate cannot be used; it then makes no call', async () => {
     const scene = new Scene();
     scene.unusable = 'expired';
     expect(await scene.check()).toBe(false);
@@ -215,7 +215,7 @@ describe('not ready is', () => {
   });
 
   it.each(['credentials-rejected', 'certificate-rejected'] as const)(
-    'a process that never had a token and gets %s, whatever copy it could serve, until it gets one',
+    'if it has never had a token and gets %s, whatever copy it could serve, until it gets a token',
     async (code) => {
       const scene = new Scene();
       await scene.takeCopy();
@@ -233,14 +233,14 @@ describe('not ready is', () => {
     },
   );
 
-  it('a process with a copy that never had a token and whose certificate cannot be used', async () => {
+  it('if it has a copy but has never had a token and its certificate cannot be used', async () => {
     const scene = new Scene();
     await scene.takeCopy();
     scene.unusable = 'expired';
     expect(await scene.check()).toBe(false);
   });
 
-  it('a process that stops, whatever is cached, which makes no call', async () => {
+  it('if it is stopping, whatever is cached; it then makes no call', async () => {
     const scene = new Scene();
     await scene.snapshots.get(ANY);
     scene.underWay.isStopping = true;

@@ -20,7 +20,7 @@ describe('the pages of the errors', () => {
     expect(links.sort()).toEqual([...ALL_CODES].sort());
   });
 
-  it.each(ALL_CODES)('explain %s with every step, and markup only from us', (code) => {
+  it.each(ALL_CODES)('explain %s with every step, and contain only our own markup', (code) => {
     const page = mainOf(toCodePage(code, STATUS_PAGE));
     const isBanks = PROBLEMS[code].owner === 'bank';
     expect(page.match(/<li>/g)).toHaveLength(PROBLEMS[code].steps.length + (isBanks ? 1 : 0));
@@ -32,13 +32,13 @@ describe('the pages of the errors', () => {
   it.each([
     ['bank-error', true],
     ['not-found', false],
-  ] as const)('of a navigation that failed with %s link the status page of the bank: %s', (code, isLinked) => {
+  ] as const)("of a navigation that failed with %s link to the bank's status page: %s", (code, isLinked) => {
     const document = toProblemDocument(new GatewayError(code, 'Detail.'), '/', 'r-1');
     expect(toFailurePage(document, STATUS_PAGE).includes('href="https://status.bank.example/?a&amp;b"')).toBe(isLinked);
     expect(toFailurePage(document, null)).not.toContain('status page</a>');
   });
 
-  it('escape what a caller sent', () => {
+  it('escape text from a caller', () => {
     const document = toProblemDocument(new GatewayError('not-found', 'No <route>.'), '/<script>', 'r-1');
     const page = toFailurePage(document, STATUS_PAGE);
     expect(page).toContain('<code>/&lt;script&gt;</code> answered 404');
@@ -59,7 +59,7 @@ describe('the steps', () => {
   });
 
   it.each(ALL_CODES.filter((code) => PROBLEMS[code].owner !== 'caller'))(
-    'of %s begin with an order that a deadline may end, and that holds for a doctor who tries once',
+    'of %s begin with an instruction that a deadline can complete, and that fits a doctor that tries once',
     (code) => {
       const [first] = PROBLEMS[code].steps;
       const [sentence = ''] = /^.*?\.(?= |$)/.exec(first) ?? [];

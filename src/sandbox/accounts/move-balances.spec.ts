@@ -12,7 +12,7 @@ describe('moveBalances', () => {
     expect(amountAt('10.00', 0)).toBe('10.00');
   });
 
-  it('keeps the number of decimals, and amounts with an exponent', () => {
+  it('keeps the number of decimals, and does not change amounts with an exponent', () => {
     for (let second = 1; second < 50; second++) {
       expect(amountAt('-0.375', second)).toMatch(/^-?\d+\.\d{3}$/);
       expect(amountAt('7', second)).toMatch(/^-?\d+$/);

@@ -13,7 +13,7 @@ export async function startBank({ root, cwd }) {
   const directory = join(cwd, 'identity');
   const program = start('sandbox bank', [process.execPath, join(root, 'dist/main.js'), 'sandbox'], {
     cwd,
-    // callers who are timed share its core
+    // timed callers share its core
     yields: true,
     env: {
       SANDBOX_PORT: String(port),
@@ -49,7 +49,7 @@ export async function startBank({ root, cwd }) {
       BANK_CA_FILE: file('ca.pem'),
     },
     state: async () => JSON.parse((await get(controlUrl)).text),
-    /** All switches as at the start. */
+    /** Resets all switches. */
     reset: async () => {
       const response = await fetch(controlUrl, { method: 'DELETE' });
       if (!response.ok) throw new Error(`the sandbox refused a reset: ${await response.text()}`);
@@ -62,7 +62,7 @@ export async function startBank({ root, cwd }) {
       });
       if (!response.ok) throw new Error(`the sandbox refused ${JSON.stringify(switches)}: ${await response.text()}`);
     },
-    /** A token as a person would get one, good for `seconds`. */
+    /** A token obtained like a person would, valid for `seconds`. */
     getToken: async (seconds) => {
       await bank.set({ tokenLifetimeSeconds: seconds });
       const basic = Buffer.from(`${read('username')}:${read('password')}`).toString('base64');
@@ -71,7 +71,7 @@ export async function startBank({ root, cwd }) {
       await bank.set({ tokenLifetimeSeconds: 300 });
       return JSON.parse(answer).access_token;
     },
-    /** The bank's own answer, for comparison. */
+    /** The bank's own response, for comparison. */
     list: (token, query) =>
       call(`${bank.url}${ACCOUNTS}?${query}`, { accept: 'application/json', authorization: `Bearer ${token}` }, tls),
   };

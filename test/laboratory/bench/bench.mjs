@@ -1,4 +1,5 @@
-// npm run bench [-- --quick] [--only list,refresh,large,start,day,attacks] [--starts 7] [--build DIR] [--json FILE]; see README.md here.
+// npm run bench [-- --quick] [--only list,refresh,large,start,day,attacks] [--starts 7] [--build DIR] [--json FILE];
+// see README.md in this folder.
 import { cpSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -16,7 +17,7 @@ import { DISTURBING, watchOthers } from './machine.mjs';
 import { cleanUp, makeDirectory, pinning, pinSelf } from './processes.mjs';
 
 const CELLS = { list, refresh, large, start: startUp, day, attacks };
-/** Run only when they are asked for. */
+/** Run only on request. */
 const ON_DEMAND = new Set(['attacks']);
 
 const { values } = parseArgs({
@@ -52,7 +53,7 @@ async function bench() {
     starts: Math.max(1, Number(values.starts ?? (quick ? 1 : 5))),
     seconds: quick ? 1 : 2,
     sliceCycles: quick ? 3 : 6,
-    // so long the runtime goes on compiling
+    // the runtime keeps compiling for this long
     settleAnswers: quick ? 20_000 : 60_000,
     token: await bank.getToken(3600),
   };
@@ -67,13 +68,13 @@ async function bench() {
       say(`  ${name} took ${Math.round((performance.now() - since) / 1000)} s`);
     }
   } finally {
-    // a cell that fails ends the run; what was measured before is not lost
+    // a cell that fails ends the run; earlier measurements are kept
     if (Object.keys(results).length > 0) report(results, (performance.now() - startedAt) / 1000);
     if (values.json) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
   }
 }
 
-/** A copy of dist, so that a build meanwhile does not change what is measured. */
+/** A copy of dist, so that a build meanwhile does not change the program under test. */
 function copyBuild(from, cwd) {
   const root = join(cwd, 'build');
   for (const part of ['dist', 'package.json']) cpSync(join(from, part), join(root, part), { recursive: true });

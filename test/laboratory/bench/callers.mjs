@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
-/** One GET; the body as sent, and as text after decompression. */
+/** Sends one GET. Returns the body as sent, and as text after decompression. */
 export function get(url, headers = {}, options = {}) {
   const { promise, resolve, reject } = Promise.withResolvers();
   const startedAt = performance.now();
@@ -27,7 +27,7 @@ function decode(body, encoding) {
   return plain.toString('utf8');
 }
 
-/** `count` connections, open and kept. */
+/** Opens `count` connections and keeps them open. */
 export async function openConnections(url, count, headers = {}) {
   const agent = new Agent({ keepAlive: true, maxSockets: count });
   await Promise.all(Array.from({ length: count }, () => get(url, headers, { agent })));
@@ -35,15 +35,15 @@ export async function openConnections(url, count, headers = {}) {
 }
 
 /**
- * Callers who come every `everyMs` until `signal` says enough, whether or not the ones before have their answers. Each is timed from the
- * moment at which they were due, so that a server that stands still is not spared by callers that wait for it.
+ * Makes a call every `everyMs` until `signal` aborts, whether or not earlier calls have responses. Each is timed from
+ * the moment at which it was due, so that a stalled server does not benefit from callers that wait for it.
  */
 export async function steady(url, { everyMs, signal, headers, agent }) {
   const pending = [];
   const startedAt = performance.now();
   for (let index = 0; !signal.aborted; index++) {
     const due = startedAt + index * everyMs;
-    // a late caller still receives answers
+    // a late caller still receives its response
     await delay(Math.max(0, due - performance.now()));
     pending.push(get(url, headers, { agent }).then(({ status }) => ({ ms: performance.now() - due, status })));
   }

@@ -1,11 +1,11 @@
-/** The middle value; of an even number, the mean of the two. */
+/** The median; for an even number of values, the mean of the middle two. */
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length / 2;
   return sorted.length % 2 === 1 ? sorted[Math.floor(middle)] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** The value that `share` (0–1) of all do not exceed. */
+/** The value that `share` (0–1) of all values do not exceed. */
 export function percentile(values, share) {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)];
@@ -13,11 +13,11 @@ export function percentile(values, share) {
 
 export const whole = (value) => Math.round(value).toLocaleString('en').replaceAll(',', ' ');
 export const digits = (value, places) => value.toFixed(places);
-/** The median, and what a quarter and three quarters do not exceed. */
+/** The median, and the first and third quartiles. */
 export const spread = (values, places) =>
   `${digits(median(values), places)} (${digits(percentile(values, 0.25), places)}–${digits(percentile(values, 0.75), places)})`;
 
-/** Rows of texts as a Markdown table; columns after the first are set to the right. */
+/** Rows of texts as a Markdown table; columns after the first are right-aligned. */
 export function toTable(head, rows) {
   const widths = head.map((title, column) => Math.max(3, title.length, ...rows.map((row) => row[column].length)));
   const line = (cells) =>

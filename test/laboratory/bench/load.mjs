@@ -4,7 +4,7 @@ import { has, start } from './processes.mjs';
 
 const REPORT = fileURLToPath(new URL('wrk-report.lua', import.meta.url));
 
-/** The load generator. @throws Error where wrk is not installed */
+/** The load generator. @throws Error if wrk is not installed @throws Error where wrk is not installed */
 export function createGenerator(cwd) {
   if (!has('wrk')) throw new Error('the bench needs wrk: apt-get install wrk');
   return { run: (url, load) => runWrk(url, { ...load, cwd }) };

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 function readStat(pid) {
   try {
-    // after the name, which may hold anything: state ppid … utime stime cutime cstime
+    // after the name, which may contain anything: state ppid … utime stime cutime cstime
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ');
@@ -13,7 +13,7 @@ function readStat(pid) {
   }
 }
 
-/** A process and its children, now. */
+/** A process and its children, at this moment. */
 export function familyOf(root) {
   let names;
   try {
@@ -30,11 +30,11 @@ export function familyOf(root) {
 /** CPU time used so far, in clock ticks (10 ms). */
 export const ticksOf = (pids) => pids.reduce((sum, pid) => sum + (readStat(pid)?.own ?? 0), 0);
 
-/** A share of the whole machine; what is measured while others use more than this is marked. */
+/** A share of the whole machine. Measurements during which others use more than this are marked. */
 export const DISTURBING = 0.1;
 
 /**
- * How much of the machine was not the bench's from one look to the next, as shares of the whole: used by programs other
+ * The parts of the machine that were not the bench's between two checks, as shares of the whole: used by programs other
  * than this one and its children, or given to other machines by the hypervisor (`stolen`, which is part of `others`).
  */
 export function watchOthers() {
@@ -62,7 +62,7 @@ export function watchOthers() {
   };
 }
 
-/** Resident memory now and at its highest, in MB; null where /proc is missing. */
+/** Current and peak resident memory, in MB; null if /proc is missing. */
 export function memoryOf(pid) {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');

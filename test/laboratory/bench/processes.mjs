@@ -8,7 +8,7 @@ import { familyOf } from './machine.mjs';
 
 const STOP_MS = 3000;
 const START_MS = 30_000;
-/** Lines of a log that are kept to be looked at. */
+/** Number of log lines to keep for inspection. */
 const KEPT_LINES = 60;
 
 const running = new Set();
@@ -18,8 +18,8 @@ let leaving = false;
 export const has = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 
 /**
- * The server under test has core 0 for itself, whatever it is; load, sandbox bank and log readers share the others.
- * Null where that cannot be had (one core, no taskset).
+ * Any server under test has core 0 for itself; load, sandbox bank and log readers share the others. Null if that is
+ * impossible (one core, no taskset).
  */
 export const pinning =
   availableParallelism() > 1 && has('taskset')
@@ -31,7 +31,7 @@ export const pinning =
       }
     : null;
 
-/** Moves this process off the server's core; what it starts inherits that, unless it is a server under test. */
+/** Moves this process off the server's core. Child processes inherit that, unless they are servers under test. */
 export function pinSelf() {
   if (pinning) spawnSync('taskset', ['-acp', pinning.others, String(process.pid)]);
 }
@@ -52,7 +52,8 @@ export async function freePort() {
 
 /**
  * Starts a program, identified by `name`; `underTest` puts it on the server's core, `yields` lets others on its core go
- * first. Its environment is `env` and PATH, nothing else; stderr goes to a file that is quoted if it ends by itself.
+ * first. Its environment is `env` and PATH, nothing else; stderr goes to a file that is quoted if the program ends by
+ * itself.
  */
 export function start(
   name,
@@ -80,7 +81,7 @@ export function start(
     child,
     pid: child.pid,
     ended,
-    /** It and its children, now. */
+    /** The process and its children, at this moment. */
     pids: () => (child.pid === undefined ? [] : familyOf(child.pid)),
     complaint: () => readFileSync(errors, 'utf8').trim().slice(0, 2000),
     stop: () => (stopping ??= stop(program)),
@@ -102,11 +103,11 @@ function kill(pid, signal) {
   try {
     process.kill(pid, signal);
   } catch {
-    // ended already
+    // already ended
   }
 }
 
-/** Waits until `attempt` gives something; fails when the program ends before, or in 30 s. */
+/** Waits until `attempt` returns a result. Fails if the program ends first, or after 30 s. */
 export async function untilReady(program, attempt, everyMs = 20) {
   const end = Date.now() + START_MS;
   for (;;) {
@@ -121,13 +122,13 @@ export async function untilReady(program, attempt, everyMs = 20) {
 }
 
 /**
- * Starts a program whose standard output is a pipe that is read and counted, as a container runtime reads it. `lineOf` gives
- * the line (an object) with a request id, of the first lines only; `stop` gives how many lines there were.
+ * Starts a program whose standard output is a pipe that is read and counted, as by a container runtime. `lineOf`
+ * returns the line (an object) with a request id, from the first lines only; `stop` returns the number of lines.
  */
 export function startLogged(name, line, options) {
   const { cwd } = options;
   const sink = createSink(cwd, name);
-  // opening waits for the reader, who is on the way
+  // opening waits for the reader, which is starting
   const stdout = openSync(sink.path, 'w');
   const program = start(name, line, { ...options, stdout });
   closeSync(stdout);
@@ -141,12 +142,12 @@ export function startLogged(name, line, options) {
   };
 }
 
-/** A pipe whose lines are counted; the first of them are kept. Its name is for a program that opens it by itself. */
+/** A pipe whose lines are counted; the first ones are kept. Its name is for a program that opens it itself. */
 export function createSink(cwd, name) {
   const path = join(cwd, `${toFileName(name)}.${Date.now()}.pipe`);
   const kept = `${path}.first`;
   spawnSync('mkfifo', [path]);
-  // the shell's read takes not a byte more than its line, so that wc counts the rest
+  // the shell's read consumes exactly its line, so that wc counts the rest
   const script = `exec < "$0"
     n=0; while [ $n -lt ${KEPT_LINES} ] && IFS= read -r line; do printf '%s\\n' "$line" >> "$1"; n=$((n + 1)); done
     exec wc -l`;

@@ -4,17 +4,17 @@ import { get } from './callers.mjs';
 
 export const JSON_ONLY = { accept: 'application/json' };
 
-/** An answer's text without the moment of its reading, for comparison with one made of another. */
+/** A response's text without its time, for comparison with one from another refresh. */
 export const withoutAsOf = (text) => text.replaceAll(/"(asOf|expiresAt)":"[^"]*"/g, '"$1":""').trim();
 
-/** What node:http adds by itself; the request id is new for each answer. */
+/** Headers that node:http adds by itself; the request id is new for each response. */
 const LEFT_TO_THE_RIVAL = new Set(['date', 'connection', 'keep-alive', 'x-request-id']);
 const CHANGING_HEADERS = new Set(['date', 'x-request-id']);
 const CHANGING_FIELDS = new Set(['time', 'requestId', 'ms']);
 
 /**
- * What a gateway that holds its list really sends, on a kept connection, and the line it writes for it. By name: `{ request,
- * status, headers, rawHeaders, body, text, line }`, where `request` holds the headers that ask for it.
+ * The real responses of a gateway with a cached list, on a kept connection, and their log lines. By name: `{ request,
+ * status, headers, rawHeaders, body, text, line }`, where `request` has the request headers.
  */
 export async function takeAnswers(gateway) {
   const agent = new Agent({ keepAlive: true });
@@ -23,13 +23,13 @@ export async function takeAnswers(gateway) {
     const answer = await get(gateway.accountsUrl, { ...request, 'x-request-id': requestId }, { agent });
     return { ...answer, request, line: await gateway.program.lineOf(requestId) };
   };
-  // whatever is compressed or made ready once is so from now on, and the rest are hits
+  // from now on, everything is compressed and cached, and the rest are hits
   for (const encoding of ['identity', 'br', 'gzip'])
     await get(gateway.accountsUrl, { ...JSON_ONLY, 'accept-encoding': encoding });
   const plain = await take('plain', JSON_ONLY);
   const answers = {
     plain,
-    // as browsers ask
+    // like browsers
     br: await take('br', { ...JSON_ONLY, 'accept-encoding': 'gzip, br' }),
     gzip: await take('gzip', { ...JSON_ONLY, 'accept-encoding': 'gzip' }),
     'not-modified': await take('not-modified', { ...JSON_ONLY, 'if-none-match': plain.headers.etag }),
@@ -45,7 +45,7 @@ export async function takeAnswers(gateway) {
   return answers;
 }
 
-/** Writes the answers as rivals/nest-fastify.mjs takes them, under the paths `/plain`, `/br` and so on. */
+/** Writes the responses in the format of rivals/nest-fastify.mjs, under the paths `/plain`, `/br` and so on. */
 export function writeAnswers(file, answers) {
   const ready = Object.entries(answers).map(([name, { status, rawHeaders, body, line }]) => {
     const { level: _level, time: _time, msg: message, ...fields } = line;
@@ -60,7 +60,7 @@ export function writeAnswers(file, answers) {
   writeFileSync(file, JSON.stringify({ keepAliveMs: seconds * 1000, answers: Object.fromEntries(ready) }));
 }
 
-/** @throws unless the rival's answers have the gateway's headers and bytes, and its lines the gateway's fields */
+/** @throws unless the rival's responses have the gateway's headers and bytes, and its log lines the gateway's fields */
 export async function assertSameAnswers({ name, toUrl, lineOf }, answers) {
   const agent = new Agent({ keepAlive: true });
   for (const [question, ours] of Object.entries(answers)) {
@@ -89,7 +89,7 @@ export async function assertSameAnswers({ name, toUrl, lineOf }, answers) {
 
 const toPairs = (raw) => raw.flatMap((header, index) => (index % 2 === 0 ? [[header, raw[index + 1]]] : []));
 
-/** Names and values in order of the names, as text; of those in `changing` the names alone. */
+/** Names and values in order of the names, as text; for names in `changing`, only the names. */
 const without = (changing, pairs) =>
   pairs
     .map(([name, value]) => `${name}: ${changing.has(name) ? '…' : value}`)

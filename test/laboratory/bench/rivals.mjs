@@ -17,14 +17,14 @@ const place = (name) => fileURLToPath(new URL(`rivals/${name}`, import.meta.url)
  * @property {() => Promise<number | undefined>} stop gives how many log lines it wrote, where it writes any
  */
 
-/** Resolves to a rival when it answers 200 at `url` (of its `plain` answer). */
+/** Resolves to a rival once it responds with 200 at `url` (of its `plain` response). */
 async function whenReady(program, { words = 'gateway', toUrl, ...more }) {
   await untilReady(program, () => get(toUrl('plain'), JSON_ONLY).then(({ status }) => status === 200));
   const { name, pids, lineOf, stop } = program;
   return { name, words, toUrl, pids, lineOf, stop, ...more };
 }
 
-/** Nest on Fastify with a guard: sends `answers` and writes the gateway's line. */
+/** Nest on Fastify with a guard: sends `answers` and writes the gateway's log line. */
 export async function startNest({ cwd, answers, name = 'Nest on Fastify' }) {
   const port = await freePort();
   const file = join(cwd, `answers-${Date.now()}.json`);
@@ -66,7 +66,7 @@ export async function startNginx({ cwd, bank, token }) {
   });
 }
 
-/** rivals/bff-in-a-day.mjs, with the gateway's settings. `calls` gives how often it has called the bank. */
+/** rivals/bff-in-a-day.mjs, with the gateway's settings. `calls` returns the number of its calls to the bank. */
 export async function startBffInADay({ cwd, bank }) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -79,7 +79,7 @@ export async function startBffInADay({ cwd, bank }) {
   return { accountsUrl, calls, stop: program.stop };
 }
 
-/** rivals/bare-client.mjs as a process on the cores that the gateway has. `read` gives the milliseconds of one reading. */
+/** rivals/bare-client.mjs as a process on the gateway's cores. `read` returns the milliseconds of one read. */
 export function startBareClient({ cwd, bank, token, onPair }) {
   const line = [process.execPath, place('bare-client.mjs')];
   const program = start('bare client', line, { underTest: true, onPair, cwd, ipc: true });

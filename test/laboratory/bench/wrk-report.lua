@@ -1,4 +1,4 @@
--- wrk's figures as one line of JSON, for load.mjs.
+-- wrk's results as one line of JSON, for load.mjs.
 done = function(summary, latency, requests)
   local e = summary.errors
   io.write(string.format(

@@ -10,7 +10,9 @@ const OPTIONS = {
   noEmit: true,
 };
 
-/** Everything that the client exports, with the members of its types: those generated from `/openapi.json` too. */
+/**
+ * Everything that the client exports, with the members of its types, including those generated from `/openapi.json`.
+ */
 export function readClient(checkout: string): Fact[] {
   const index = join(checkout, 'client/src/index.ts');
   const program = ts.createProgram([index], OPTIONS);

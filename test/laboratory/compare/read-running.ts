@@ -6,10 +6,10 @@ import { hasRedis } from '../../support/tools.js';
 import { until } from '../../support/until.js';
 import type { Fact } from './read-sources.js';
 
-/** Ends a wait in vain. */
+/** Time limit of a wait. */
 const LIMIT_MS = 120_000;
 
-/** Settings of the sandbox bank that make a refresh fail or differ, each with the event that follows it. */
+/** Settings of the sandbox bank that make a refresh fail or differ, each with the resulting event. */
 const CHANGES = [
   [{ failNext: { endpoint: 'accounts', times: 4, with: '503' } }, 'bank.unavailable'],
   [{ accounts: 0 }, 'snapshot.emptied'],
@@ -26,7 +26,10 @@ interface OpenApi {
   readonly paths: Record<string, { readonly get?: Operation }>;
 }
 
-/** The answers and log lines of a gateway beside its sandbox bank, with provoked failures; with Redis if this machine has it. */
+/**
+ * The responses and log lines of a gateway with its sandbox bank and provoked failures; with Redis if this machine has
+ * it.
+ */
 export async function readRunning(checkout: string): Promise<Fact[]> {
   const cwd = temporaryDirectory();
   const sharing = hasRedis() ? (await startRedis()).env : {};
@@ -80,7 +83,7 @@ async function provoke(gateway: Program, url: string): Promise<void> {
   }
 }
 
-/** Routes and parameters, and which answers with which headers; the client's types show the schemas. */
+/** Routes and parameters, responses and their headers; the client's types show the schemas. */
 const openApiFacts = ({ openapi, paths }: OpenApi): Fact[] => [
   ['openapi version', openapi],
   ...Object.entries(paths).flatMap(([path, { get }]): Fact[] => [
@@ -96,7 +99,7 @@ const openApiFacts = ({ openapi, paths }: OpenApi): Fact[] => [
   ]),
 ];
 
-/** Names, types and labels in the text of Prometheus. */
+/** Names, types and labels in the Prometheus text format. */
 const metricsIn = (text: string): Fact[] =>
   [...text.matchAll(/^# TYPE (\w+) (\w+)/gm)].flatMap(([, name = '', type = '']): Fact[] => {
     const samples = [...text.matchAll(new RegExp(`^${name}(?:_bucket)?\\{(.*)\\} `, 'gm'))];
@@ -104,7 +107,7 @@ const metricsIn = (text: string): Fact[] =>
     return [[`metric ${name}`, type], ...labels.map((label): Fact => [`metric ${name} ${label}`, 'yes'])];
   });
 
-/** The fields of the lines that were logged. */
+/** The fields of the logged lines. */
 const eventsIn = (log: string): Fact[] =>
   log
     .split('\n')

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 
-/** Something to rely on, such as `metric NAME LABEL`, with its type or value. */
+/** Something that others rely on, such as `metric NAME LABEL`, with its type or value. */
 export type Fact = readonly [name: string, value: string];
 
 /** The facts in the files of a checkout: settings, events with their fields, commands, documents, examples. */
@@ -23,7 +23,7 @@ export function readSources(checkout: string): Fact[] {
   ];
 }
 
-/** The rows of the tables: a setting, its default, its accepted values without the example. */
+/** The rows of the tables: a setting, its default, and its accepted values without the example. */
 const settingsIn = (text: string): Fact[] =>
   [...text.matchAll(/^\| `([A-Z0-9_]+)`[^|]*\|([^|]*)\|([^|]*)\|/gm)].map(([, name, value = '', allowed = '']) => [
     `setting ${name}`,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { Owner } from '../../../src/errors/problem-table.js';
 
-/** One scrape of Prometheus: gauges and counters by name, and who must act on the last problem. */
+/** One Prometheus scrape: gauges and counters by name, and the party that must act on the last problem. */
 export interface Sample {
   readonly owner: Owner;
   readonly values: Readonly<Record<string, number>>;
@@ -42,22 +42,22 @@ function burns(scraped: Scraped, window: string, threshold: number): boolean {
   return errors > threshold * (errors + increase(scraped, 'responses', toMinutes(window)));
 }
 
-/** The greatest value of a gauge in these days, looked at every 15 minutes. */
+/** The maximum of a gauge over these days, sampled every 15 minutes. */
 function greatest(scraped: Scraped, gauge: string, days: number): number {
   const step = 15 * SCRAPES_A_MINUTE;
   const values = Array.from({ length: days * 96 + 1 }, (_, quarter) => scraped[quarter * step]?.values[gauge] ?? NaN);
   return Math.max(...values.filter((each) => !Number.isNaN(each)));
 }
 
-/** True if this alert fired in the last minutes, including the present scrape. Its rule precedes those that use it. */
+/** True if this alert fired in the last minutes, including the current scrape. Its rule precedes those that use it. */
 const hasFired = (scraped: Scraped, alert: string, minutes: number): boolean =>
   scraped.slice(0, minutes * SCRAPES_A_MINUTE + 1).some(({ values }) => values[`${alert} fires`]);
 
 type Condition = (scraped: Scraped, ...thresholds: string[]) => boolean;
 
 /**
- * Simple equivalents of the expressions: a pattern that takes the thresholds out of the expression, a function that applies
- * them, and who must act: else, as the last problem says.
+ * Simple equivalents of the expressions: a pattern that extracts the thresholds from the expression, a function that
+ * applies them, and who must act (by default, the last problem's owner).
  */
 const EQUIVALENTS: readonly (readonly [name: RegExp, expr: RegExp, Condition, Owner?])[] = [
   [/NotReady$/, /_ready == 0/, (scraped) => !value(scraped, 'ready')],
@@ -108,18 +108,21 @@ const EQUIVALENTS: readonly (readonly [name: RegExp, expr: RegExp, Condition, Ow
 ];
 
 /**
- * The simulated process never ends, has no Redis, no file and no `Date` of the bank, and its bank has no unknown keys and always
- * answers in the end.
+ * The simulated process never ends, has no Redis, no file and no `Date` from the bank. Its bank has no unknown keys,
+ * and always responds eventually.
  */
 const NOT_SIMULATED = /Down$|BankDrift$|SharingUnavailable$|RefreshesNeverFinish$|Degraded$/;
 
-/** The alert rules of config/prometheus, evaluated at each scrape. Names, severities, `for` and thresholds are the file's. */
+/**
+ * The alert rules of config/prometheus, evaluated at each scrape. Names, severities, `for` and thresholds come from the
+ * file.
+ */
 export class Alerts {
   readonly fired: FiredAlert[] = [];
   readonly #scraped: Sample[] = [];
   readonly #rules = readRules().map((rule) => ({ ...rule, trueFor: -1 }));
 
-  /** @param announced operators know the cause, and have silenced what fires now */
+  /** @param announced true if operators know the cause and have silenced what fires now */
   scrape(sample: Sample, announced: boolean): void {
     const values: Record<string, number> = { ...sample.values };
     this.#scraped.unshift({ ...sample, values });

@@ -9,7 +9,7 @@ export interface Files {
   readonly certificate: boolean;
 }
 
-/** The files that the operator has installed by then. */
+/** The files that the operator has installed by this time. */
 export const filesAt = (plan: Plan, at: number): Files => ({
   password: plan.ended('password', at),
   certificate: plan.begun('certificate', at) !== undefined,
@@ -22,7 +22,7 @@ interface BankAnswer {
   readonly body?: unknown;
   /** Seconds. */
   readonly retryAfter?: number;
-  /** The request had an expired token. */
+  /** True if the request had an expired token. */
   readonly expired?: true;
 }
 

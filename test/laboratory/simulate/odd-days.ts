@@ -10,7 +10,7 @@ const MONTH_STARTS = Date.UTC(2026, 9, 5);
 const CLOCKS_GO_BACK = Date.UTC(2026, 9, 25, 1);
 
 type Kind =
-  /** 503 from both endpoints, announced: operators silence alerts. */
+  /** 503 from both endpoints, announced, so operators silence alerts. */
   | 'window'
   /** 503 from both endpoints, unannounced. */
   | 'overrun'
@@ -43,7 +43,10 @@ interface OddEvent {
   readonly until: number;
 }
 
-/** Days (one is drawn), local time, minutes (drawn), and a value. Days 6, 7, 13, 14, 20, 21, 27, 28 are weekends. */
+/**
+ * Days (one is chosen at random), local time, minutes (random), and a value. Days 6, 7, 13, 14, 20, 21, 27, 28 are
+ * weekends.
+ */
 const ODD_DAYS: readonly (readonly [days: [number, number], at: string, minutes: [number, number], Kind, number?])[] = [
   [[1, 1], '00:00', [0, 0], 'accounts', 940],
   [[1, 3], '08:00', [30, 60], 'slow', 4000],
@@ -72,7 +75,7 @@ const ODD_DAYS: readonly (readonly [days: [number, number], at: string, minutes:
 
 const localOffsetMs = (ms: number) => (ms < CLOCKS_GO_BACK ? 120 : 60) * MINUTE_MS;
 
-/** The true time of a day and local time. */
+/** The true time for a day and local time. */
 export function toTime(day: number, minutes: number): number {
   const local = MONTH_STARTS + (day - 1) * DAY_MS + minutes * MINUTE_MS;
   return local - localOffsetMs(local - 120 * MINUTE_MS);

@@ -11,7 +11,7 @@ import { VirtualTime } from './virtual-time.js';
 const MINUTE_MS = 60_000;
 /** Two pages of web apps are open on weekdays from 8 to 18, and poll every 10 s. */
 const PAGES = { count: 2, everyMs: 10_000, opens: 8 * 60, closes: 18 * 60 };
-/** A job at 02:30 needs data at most a minute old. It tries every 5 minutes, for an hour. */
+/** A job at 02:30 needs data that is at most a minute old. It tries every 5 minutes, for an hour. */
 const EXPORT = {
   at: 2 * 60 + 30,
   wanted: { ...ANY, maxAgeMs: MINUTE_MS, maxStaleAgeMs: MINUTE_MS },
@@ -19,10 +19,10 @@ const EXPORT = {
   tries: 12,
 };
 const PROBE_EVERY_MS = 10_000;
-/** Silences outlast announced windows by this. */
+/** Silences last longer than announced windows by this. */
 const SILENCED_AFTER_MS = 5 * MINUTE_MS;
 
-/** Plays the first days of the month of this seed. Replaces the timers of this process. */
+/** Plays the first days of this seed's month. Replaces the timers of this process. */
 export async function playMonth(seed: number, days: number) {
   const draw = toDraw(seed);
   const plan = planMonth(draw);

@@ -24,7 +24,7 @@ export function toSummary({ calls: { token, accounts }, counters }: Month): stri
   return toTable([`in ${token.length} days`, 'simulated'], Object.entries(rows));
 }
 
-/** Alerts by name, most urgent first. Those outside of announced windows are grouped by owner. */
+/** Alerts by name, most urgent first. Those outside announced windows are grouped by owner. */
 export function toAlertTable({ alerts }: Month): string {
   const urgency = ['critical', 'warning', 'info'];
   const sorted = alerts.toSorted((a, b) => urgency.indexOf(a.severity) - urgency.indexOf(b.severity));

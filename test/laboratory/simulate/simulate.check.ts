@@ -10,7 +10,7 @@ const { scripts } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8
 };
 const COMMAND = scripts.simulate.split('&& node ').at(-1)?.split(' ') ?? [];
 
-/** The rest of the month is compared with README.md by `npm run simulate -- --check`. */
+/** `npm run simulate -- --check` compares the rest of the month with README.md. */
 describe('the first six days of the simulated month', () => {
   let month: Month;
   beforeAll(async () => {
@@ -21,17 +21,17 @@ describe('the first six days of the simulated month', () => {
     month = JSON.parse(stdout) as Month;
   });
 
-  it('never sends an expired token, nor two token requests at once', () => {
+  it('never has an expired token sent, nor two token requests at once', () => {
     expect(month.misuse).toEqual({ expiredTokens: 0, tokenRequestsAtOnce: 1 });
   });
 
-  it('requests few tokens, and fails no call under slow responses, a short outage, revoked tokens and a wrong clock', () => {
+  it('has few token requests, and no failed call under slow responses, a short outage, revoked tokens and a wrong clock', () => {
     expect(month.odd).toEqual(expect.arrayContaining(['slow', 'down', 'revoked', 'clock']));
     expect(Math.max(...month.calls.token)).toBeLessThan(24 * 20);
     expect(month.counters['errors']).toBeUndefined();
   });
 
-  it('does not refresh while nobody calls: on Saturday there is one export', () => {
+  it('has no refresh while nobody calls: on Saturday there is one export', () => {
     expect(month.calls.accounts.map((calls) => calls > 3000)).toEqual([true, true, true, true, true, false]);
     expect(month.calls.accounts[5]).toBeLessThanOrEqual(2);
   });

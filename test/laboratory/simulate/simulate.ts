@@ -1,6 +1,6 @@
 /**
- * `npm run simulate -- --seed 7`: a month of a live bank in some seconds, without network. `--days 5` ends it sooner, `--json`
- * prints everything, `--check` compares the tables with the README.
+ * `npm run simulate -- --seed 7`: simulates a month with a live bank in a few seconds, without a network. `--days 5`
+ * ends it sooner, `--json` prints everything, `--check` compares the tables with the README.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

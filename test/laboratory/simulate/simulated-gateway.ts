@@ -26,7 +26,7 @@ import { answerOf, filesAt, type Files, type ModelPage } from './bank-model.js';
 import { toTime, type Draw, type Plan } from './odd-days.js';
 import type { VirtualTime } from './virtual-time.js';
 
-/** Everything else is the default. */
+/** Everything else has its default. */
 const ENVIRONMENT = {
   BANK_BASE_URL: 'https://bank.example',
   BANK_USERNAME: 'simulated',
@@ -49,7 +49,7 @@ export class SimulatedGateway {
   readonly readiness: Readiness;
   /** New files were rejected and are not in use. */
   refused = false;
-  /** Violations that a bank would see: the first must stay 0, the second at most 1. */
+  /** Violations that a bank would notice: the first must stay 0, the second at most 1. */
   readonly misuse = { expiredTokens: 0, tokenRequestsAtOnce: 0 };
   #tokenRequests = 0;
   readonly #oneTokenRequest = pLimit(1);

@@ -13,7 +13,7 @@ export class VirtualTime extends Clock {
   readonly #timers: Timer[] = [];
   #monotonic = 0;
   #sleptMs = 0;
-  /** Lead of the machine's wall clock, ms. */
+  /** Offset of the machine's wall clock, ms. */
   wallErrorMs = 0;
 
   constructor(startMs: number) {
@@ -47,7 +47,7 @@ export class VirtualTime extends Clock {
 
   async runUntil(trueMs: number): Promise<void> {
     for (;;) {
-      // runs everything that is ready; setImmediate stays real
+      // runs everything that is pending; setImmediate stays real
       await new Promise((resolve) => setImmediate(resolve));
       const next = this.#timers.shift();
       if (!next || this.trueMs >= trueMs) return;

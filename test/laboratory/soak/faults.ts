@@ -6,7 +6,7 @@ import type { Handler } from '../../support/pretend-bank.js';
 import { PLANTED } from '../../support/sample-accounts.js';
 import type { SoakBank } from './soak-bank.js';
 
-/** One fault for a while. The bank is healthy again when it resolves. */
+/** Runs one fault for a while. The bank is healthy again when it resolves. */
 type Fault = (soak: SoakBank, ms: number, gateway: ChildProcess) => Promise<void>;
 
 const ANSWERS: Record<string, Handler> = {
@@ -32,7 +32,7 @@ const spoilAt = (endpoint: 'spoilToken' | 'spoilAccounts', spoils: Record<string
       if (endpoint === 'spoilToken') soak.revokeTokens();
       await delay(ms);
       soak[endpoint] = null;
-      // rejections, which an operator corrects and ends with SIGHUP
+      // rejections, which an operator fixes, followed by SIGHUP
       if (name === '401' || name === '403') gateway.kill('SIGHUP');
     },
   ]);

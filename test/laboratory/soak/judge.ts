@@ -23,7 +23,7 @@ interface Body {
 
 /** Allowance for the scheduling of both processes. */
 const TURNS_MS = 300;
-/** Time after the deadline that a response may take on a busy machine. */
+/** Extra time after the deadline that a response may take on a busy machine. */
 const BUSY_MS = 10_000;
 
 /** The error in a response, in words, or null. `heldMs`: pauses of this process. */
@@ -50,7 +50,7 @@ export function judge(call: Call, versions: readonly Version[], heldMs: number):
   // the snapshot was chosen after the request, however long the response took
   if (sentAt - asOf > LIMITS.maxAgeMs + TURNS_MS) return `${sentAt - asOf} ms old`;
   const readMeanwhile = version.lastServedAt >= sentAt - slackMs;
-  // a refresh of the last second counts as now (docs/api.md#freshness)
+  // a refresh in the last second counts as current (docs/api.md#freshness)
   const freshMs = noCache ? Math.max(1000, version.lastServedAt - asOf) : LIMITS.freshMs;
   if (!snapshot.stale && sentAt - asOf > freshMs + slackMs && !readMeanwhile) return 'old and not marked stale';
   if (snapshot.stale && receivedAt - asOf < LIMITS.freshMs) return 'marked stale while fresh';

@@ -4,7 +4,7 @@ import { sampleAccount } from '../../support/sample-accounts.js';
 export const ACCOUNTS = 120;
 const TOKEN_LIFETIME_MS = 6000;
 
-/** The list that the bank sent to one refresh. Every refresh gets a different version of the accounts. */
+/** The list that the bank sent during one refresh. Every refresh gets a different version of the accounts. */
 export interface Version {
   readonly number: number;
   readonly firstAskedAt: number;
@@ -13,7 +13,7 @@ export interface Version {
 
 export const nameOf = (account: number, version: number): string => `Operating ${account} v${version}`;
 
-/** The scripted bank. It records what it sent to whom, and either endpoint can be made to fail. */
+/** The scripted bank. It records its responses, and either endpoint can be made to fail. */
 export class SoakBank {
   readonly versions: Version[] = [];
   /** The handler that replaces the bank, or null. */

@@ -12,7 +12,7 @@ const shapeOf = (text: string) =>
 
 describe('Mask', () => {
   it.each(['Müller & Söhne GmbH', '東京サンプル株式会社', 'Ελλάδα "κύριος" حساب', '0012345678', 'A', 'HRB 4471', '٣٤'])(
-    'replaces each letter and digit of %s by another of its kind, the same for the same value, another for another key',
+    'replaces each letter and digit of %s with another of its kind: the same for equal values, another for another key',
     (value) => {
       const mask = new Mask();
       const masked = mask.text(value);
@@ -90,13 +90,13 @@ describe('maskBody', () => {
     },
   );
 
-  it('masks a number of an account, whatever its key', () => {
+  it('masks a number in an account, whatever its key', () => {
     const masked = mask('{"result":[{"rowCount":482915,"balances":[{"status":404}]}],"pageInfo":{"rowCount":482915}}');
     expect(masked).toMatch(/^\{"result":\[\{"rowCount":(?!482915)\d{6},"balances":\[\{"status":(?!404)\d{3}\}\]\}\]/);
     expect(masked).toMatch(/"pageInfo":\{"rowCount":482915\}\}$/);
   });
 
-  it('keeps the form of a number, and masks a document that is too deep', () => {
+  it('keeps the form of a number, and masks a document that is nested too deeply', () => {
     expect(mask('{"limit":-10.50E+2}')).toMatch(/^\{"limit":-\d\d\.\d\dE\+2\}$/);
     expect(mask(`${'['.repeat(50_000)}"Nordlys"${']'.repeat(50_000)}`)).not.toContain('Nordlys');
   });
@@ -110,7 +110,7 @@ describe('maskBody', () => {
   });
 
   it.each(['{"type":"Nordlys"}', '"Nordlys"', '\ufeff{"a":"Nordlys"}', ''])(
-    'masks what is no document as a text: %j',
+    'masks anything but a document as a text: %j',
     (body) => {
       expect(mask(body)).not.toContain('Nordlys');
       expect(mask(body)).toHaveLength(body.length);

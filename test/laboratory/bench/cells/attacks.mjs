@@ -8,19 +8,19 @@ import { memoryOf } from '../machine.mjs';
 import { JSON_ONLY } from '../ready-answers.mjs';
 
 const ATTACK_MS = 20_000;
-/** Ordinary use before an attack. */
+/** Duration of ordinary use before an attack. */
 const SETTLE_MS = 20_000;
 const AFTER_MS = 60_000;
 const LOOK_MS = 100;
-/** MB above what it was before. */
+/** MB above the earlier level. */
 const GROWTH = 150;
 const NO_CACHE = { ...JSON_ONLY, 'cache-control': 'no-cache' };
-/** Interval of an ordinary caller, and of refreshes: all the time. */
+/** Interval of an ordinary caller, and of refreshes, throughout. */
 const USUAL_MS = 1000;
-/** 25 MB of JSON: the list of one refresh that downloads and slow readers could hold on to. */
+/** 25 MB of JSON: the list of one refresh, which downloads and slow readers could keep alive. */
 const MANY = 25_000;
 
-/** Each attack meets a new gateway, once. `during` gets the signal of its end. */
+/** Each attack hits a new gateway, once. `during` gets the signal of its end. */
 const ATTACKS = [
   { name: 'names that are slow to compare', pages: slowNames, during: refreshAgain },
   { name: '/openapi.json as br over 300 connections', during: askForDocuments },
@@ -46,7 +46,7 @@ export async function attacks(bench) {
     tables: [['Resident memory under attack', toTable(head, rows)]],
     goals: samples.flatMap(({ name, before, peak, after }) => [
       goal(`${name}: peak ≤ ${GROWTH} MB more than before`, peak - before, GROWTH),
-      // what a heap keeps for its next use
+      // memory that a heap keeps for its next use
       goal(`${name}: after ${AFTER_MS / 1000} s ≤ 60 MB more than before`, after - before, 60),
     ]),
     raw: samples,
@@ -84,13 +84,13 @@ async function underAttack(bench, { pages, during }) {
   return { before, peak, probe: Math.round(probe), asked: hostile?.asked(), after };
 }
 
-/** A caller a second, from now until the returned function is called. */
+/** Makes one call per second, from now until the returned function is called. */
 function useAsUsual(gateway) {
   const timer = setInterval(() => void get(gateway.accountsUrl, JSON_ONLY).catch(() => undefined), USUAL_MS);
   return () => clearInterval(timer);
 }
 
-/** The most MB within that time. */
+/** The maximum of MB within that time. */
 async function peakWithin(pid, ms) {
   const end = performance.now() + ms;
   let peak = 0;
@@ -101,7 +101,7 @@ async function peakWithin(pid, ms) {
   return peak;
 }
 
-/** Asks for a refresh again and again. */
+/** Requests refreshes again and again. */
 async function refreshAgain(gateway, end) {
   while (!end.aborted) {
     await get(gateway.accountsUrl, NO_CACHE).catch(() => undefined);
@@ -119,7 +119,7 @@ async function askForDocuments(gateway, end) {
   agent.destroy();
 }
 
-/** Different addresses that mean the same query, as br; each caller leaves before its answer. */
+/** Requests different addresses of the same query, as br; each caller leaves before its response. */
 async function askInManySpellings(gateway, end) {
   for (let round = 0; !end.aborted; round++) {
     const sockets = Array.from({ length: 100 }, (_, index) => {
@@ -131,7 +131,10 @@ async function askInManySpellings(gateway, end) {
   }
 }
 
-/** 30 connections that have downloaded, 60 that take nothing of a large answer; meanwhile the list is replaced each second. */
+/**
+ * Opens 30 connections that have downloaded, and 60 that read nothing of a large response, while the list is replaced
+ * each second.
+ */
 async function holdConnections(gateway, end) {
   const agent = await openConnections(`${gateway.accountsUrl}?pageSize=1000`, 30, JSON_ONLY);
   const idle = [];

@@ -5,10 +5,13 @@ import { JSON_ONLY } from '../ready-answers.mjs';
 import { startBffInADay } from '../rivals.mjs';
 
 const CONNECTIONS = 32;
-/** More than any load of the cell asks for. */
+/** More than any load in the cell needs. */
 const ALL = 1_000_000;
 
-/** Beside the BFF that one would write in a day: 50 accounts, bank at 20 ms; then what callers get while the bank is down. */
+/**
+ * Compares with the BFF that one would write in a day: 50 accounts, bank at 20 ms. Then measures what callers get while
+ * the bank is down.
+ */
 export async function day(bench) {
   const { bank, say, starts } = bench;
   const samples = [];
@@ -63,7 +66,7 @@ async function measure({ generator, seconds }, url, calls) {
   return { perSecond, p50, callsPer1000: (asked / requests) * 1000 };
 }
 
-/** Calls at the bank since the start. */
+/** Calls to the bank since startup. */
 async function callsOf({ url }) {
   const { text } = await get(`${url}/metrics`);
   const counts = text.matchAll(/^http_client_request_duration_seconds_count\{[^}]*\} (\d+)/gm);

@@ -11,17 +11,17 @@ const HOUR_MS = '3600000';
 const GATEWAY = 'accounts-gateway';
 const NEST = 'Nest on Fastify with a guard, ready bytes';
 const COMPRESSING = 'nginx, compressing';
-/** By question, as ready-answers.mjs names them: the rival that the goals name. */
+/** By query, with the names in ready-answers.mjs: the rival mentioned in the goals. */
 const RIVALS = { plain: NEST, br: NEST, gzip: COMPRESSING, 'not-modified': NEST };
 
 /**
- * The cached list of 50 accounts over 32 connections. The servers live side by side and are loaded in turn, a second each; a ratio is
- * taken within such a cycle. Every start has new processes.
+ * The cached list of 50 accounts over 32 connections. The servers run side by side and are loaded in turn, for a second
+ * each; a ratio is calculated within such a cycle. Every start has new processes.
  */
 export async function list(bench) {
   const { bank, say, starts } = bench;
   await bank.set({ accounts: 120, latencyMs: 0 });
-  /** By question: one cycle after the other, each with the load of every server by name. */
+  /** By query: one cycle after the other, each with the load of every server by name. */
   const cycles = Object.fromEntries(Object.keys(RIVALS).map((question) => [question, []]));
   for (let start = 0; start < starts; start++) {
     say(`  start ${start + 1} of ${starts}`);
@@ -52,7 +52,7 @@ export async function list(bench) {
 
 async function oneStart(bench, cycles) {
   const { bank, token, generator, sliceCycles, settleAnswers } = bench;
-  // refreshes have their own cell: none falls into the slices of this one
+  // refreshes have their own cell: none happens in the slices of this one
   const settings = { SNAPSHOT_FRESH_MS: HOUR_MS, SNAPSHOT_MAX_AGE_MS: HOUR_MS };
   const gateway = await startGateway({ ...bench, settings });
   await gateway.settled();
@@ -81,14 +81,14 @@ async function oneStart(bench, cycles) {
       const loads = {};
       for (const [server, expected] of asked) loads[server.name] = await measure(server, expected, generator);
       cycles[question].push(loads);
-      // the next one begins with the server that was last
+      // the next cycle begins with the last server of this one
       asked.reverse();
     }
   }
   await Promise.all([ours, nest, nginx].map((server) => server?.stop()));
 }
 
-/** Checks one answer. Returns its address, the headers that ask for it, and its size. */
+/** Checks one response. Returns its address, the request headers for it, and its size. */
 async function checkAnswer({ name, toUrl }, question, expected, words) {
   const url = toUrl(question);
   const etag = expected.status === 304 ? { 'if-none-match': (await get(url, JSON_ONLY)).headers.etag } : {};
@@ -103,7 +103,7 @@ async function checkAnswer({ name, toUrl }, question, expected, words) {
   return { url, headers, size };
 }
 
-/** One slice of load; every answer must have its size. */
+/** One slice of load; every response must have its size. */
 async function measure({ name, pids }, { url, headers, size }, generator) {
   const before = ticksOf(pids());
   const load = await generator.run(url, { connections: CONNECTIONS, seconds: SLICE_SECONDS, headers });
@@ -115,7 +115,7 @@ async function measure({ name, pids }, { url, headers, size }, generator) {
   return { ...load, cpu: (ticks * 10_000) / load.requests };
 }
 
-/** The gateway's figure by the rival's, in each cycle; null without the rival. */
+/** The gateway's result divided by the rival's, in each cycle; null without the rival. */
 function toRatios(cycles, rival, figure) {
   if (!cycles[0]?.[rival]) return null;
   return cycles.map((loads) => loads[GATEWAY][figure] / loads[rival][figure]);

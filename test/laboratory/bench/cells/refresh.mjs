@@ -9,13 +9,13 @@ import { startBareClient } from '../rivals.mjs';
 const PAGE_SIZE = 1000;
 const CONNECTIONS = 32;
 const EVERY_MS = 5;
-/** V8 gives the memory of an ended thread back some seconds later. */
+/** V8 returns the memory of an ended thread some seconds later. */
 const IDLE_MS = 10_000;
-// only no-cache asks the bank
+// only no-cache calls the bank
 const SETTINGS = { SNAPSHOT_FRESH_MS: '300000', REQUEST_DEADLINE_MS: '60000' };
 const SORTS = ['-current', 'name', '-openedAt', 'currency', '-name', 'status', 'openedAt', 'current'];
 
-/** Whole refreshes of 10 000 accounts, bank at 50 ms, beside the bare client. */
+/** Complete refreshes of 10 000 accounts, bank at 50 ms, compared with the bare client. */
 export async function refresh(bench) {
   const count = 10_000;
   const samples = await eachStart({ ...bench, accounts: count, latencyMs: 50 }, async (pair, gateway) => ({
@@ -32,7 +32,7 @@ export async function refresh(bench) {
   };
 }
 
-/** 100 000 accounts: refreshes, memory, other callers meanwhile, and queries that nobody asked before. */
+/** 100 000 accounts: refreshes, memory, other callers meanwhile, and new queries. */
 export async function large(bench) {
   const samples = await eachStart({ ...bench, accounts: 100_000, latencyMs: 20 }, async (pair, gateway) => {
     const ratio = await pair();
@@ -83,7 +83,7 @@ async function eachStart(shared, work) {
   const samples = [];
   for (let start = 0; start < starts; start++) {
     const client = startBareClient(bench);
-    // the sandbox creates accounts when they are first asked for
+    // the sandbox creates accounts on demand
     say(`  bare client ${Math.round(await client.read(PAGE_SIZE))} ms`);
     const gateway = await startGateway({ ...bench, settings: SETTINGS });
     await gateway.settled();
@@ -139,7 +139,7 @@ async function othersDuring(gateway, running) {
   );
 }
 
-/** The ms of queries that no two are alike: a word of a name or some digits of an IBAN, in changing order. */
+/** The ms of queries that are all different: a word of a name or some digits of an IBAN, in changing order. */
 async function newQueries(gateway, count, from = 0) {
   const times = [];
   for (let index = from; index < from + count; index++) {

@@ -8,11 +8,11 @@ import { freePort, start, untilReady } from '../processes.mjs';
 import { JSON_ONLY, takeAnswers } from '../ready-answers.mjs';
 import { startNest } from '../rivals.mjs';
 
-/** V8 gives back what the start needed when nothing has happened for a minute or two. */
+/** V8 returns the memory that startup needed after a minute or two without activity. */
 const IDLE_MS = 150_000;
 const cpuOf = (program) => ticksOf(program.pids()) * 10;
 
-/** CPU time from the start to the first accounts answer; and once, resident memory of an idle process. */
+/** CPU time from startup to the first response with accounts; and, once, resident memory of an idle process. */
 export async function startUp(bench) {
   const { bank, starts, say } = bench;
   await bank.set({ accounts: 120, latencyMs: 0 });
@@ -64,7 +64,7 @@ async function sandboxMemory({ root, cwd }) {
   const port = await freePort();
   const env = {
     PORT: String(port),
-    // not any free ones: the gateway's is still free when the bank takes its own
+    // not any free ports: the gateway's is still free when the bank takes its own
     SANDBOX_PORT: String(await freePort()),
     SANDBOX_CONTROL_PORT: String(await freePort()),
     SANDBOX_DIRECTORY: join(cwd, 'embedded'),

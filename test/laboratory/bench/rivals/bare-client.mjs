@@ -1,5 +1,6 @@
-// The least that a program can do to have the whole list: https with keep-alive, the first page for the count, the rest
-// side by side with the same concurrency, JSON.parse of each, and nothing more. Its orders come over IPC: { url, token, tls, pageSize, concurrent }.
+// The minimum that a program must do to get the whole list: https with keep-alive, the first page for the count, the
+// rest in parallel with the same concurrency, JSON.parse of each, and nothing more. Its commands come over IPC: { url,
+// token, tls, pageSize, concurrent }.
 import { Agent, request } from 'node:https';
 
 let agent;
@@ -16,7 +17,7 @@ process.on('message', ({ url, token, tls, pageSize, concurrent }) => {
         response.on('error', reject);
         response.on('end', () => resolve(JSON.parse(Buffer.concat(chunks).toString('utf8'))));
       });
-      // the server may have closed a kept connection just now
+      // the server may just have closed a kept connection
       asked.on('error', (error) => (again && asked.reusedSocket ? resolve(page(number, false)) : reject(error)));
       asked.end();
     });

@@ -1,5 +1,6 @@
-// The BFF that one would write in a day: Nest, axios over mutual TLS, a token kept until a minute before its end, and one call to
-// the bank for each request. One page of the bank, no cache, amounts as JSON numbers. argv: port. Settings as the gateway's.
+// The BFF that one would write in a day: Nest, axios over mutual TLS, a token kept until a minute before it expires,
+// and one call to the bank per request. One page from the bank, no cache, amounts as JSON numbers. argv: port. Settings
+// like the gateway's.
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:https';

@@ -1,6 +1,7 @@
 // Nest on Fastify at its best: a controller that sends a ready Buffer by `reply`, with the gateway's headers, and the
-// gateway's line in an onResponse hook, each written at once. One guard looks at the Host header; no interceptor, no cache, no
-// freshness. Decorators are applied by hand, since Node runs this file as it is. argv: port, file of answers (ready-answers.mjs).
+// gateway's line in an onResponse hook, each written at once. One guard checks the Host header; no interceptor, no
+// cache, no freshness. Decorators are applied by hand, because Node runs this file uncompiled. argv: port, file of
+// answers (ready-answers.mjs).
 import 'reflect-metadata';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';

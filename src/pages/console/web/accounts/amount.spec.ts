@@ -31,14 +31,14 @@ describe('an IBAN in groups', () => {
   });
 
   it.each(['', '0012345678', 'LU06 0408 5921', 'lu060408592157516019', 'LU06\u202e040859215751'])(
-    'not so %j',
+    'is null for %j',
     (text) => {
       expect(splitIban(text)).toBeNull();
     },
   );
 });
 
-it('the widest fraction is that of the amounts that have one', () => {
+it('the widest fraction is the widest among the amounts with a fraction', () => {
   expect(widestFraction(['1', null, '2.50', '3.125'])).toBe(4);
   expect(widestFraction([])).toBe(0);
 });

@@ -24,12 +24,12 @@ const view: View = {
 };
 
 describe('a view in the address bar', () => {
-  it('comes back as it was written', () => {
+  it('is read back as it was written', () => {
     expect(readView(toSearch(view))).toEqual(view);
     expect(readView(toSearch(DEFAULT_VIEW))).toEqual(DEFAULT_VIEW);
   });
 
-  it('leaves out what is usual', () => {
+  it('omits default values', () => {
     expect(toSearch(DEFAULT_VIEW)).toBe('?');
     expect(toSearch({ ...DEFAULT_VIEW, currency: 'EUR' })).toBe('?currency=EUR');
   });
@@ -42,22 +42,22 @@ describe('a view in the address bar', () => {
     'pageSize=1000000',
     'pageSize=x',
     'other=1',
-  ])('is the usual one where it says %s', (search) => {
+  ])('falls back to the default for %s', (search) => {
     expect(readView(`?${search}`)).toEqual(DEFAULT_VIEW);
   });
 
-  it('cuts a text to the length that the API takes', () => {
+  it('truncates a text to the maximum length of the API', () => {
     expect(readView(`?q=${'x'.repeat(500)}`).q).toHaveLength(100);
   });
 
-  it('keeps an id as long as those of the API', () => {
+  it("accepts an id as long as the API's", () => {
     const id = 'x'.repeat(200);
     expect(readView(`?account=${id}&ownerId=${id}`)).toMatchObject({ account: id, ownerId: id });
   });
 });
 
 describe('a view as a query of the API', () => {
-  it('has the filters that are set', () => {
+  it('contains the filters that are set', () => {
     expect(toFilters({ ...DEFAULT_VIEW, q: ' a ', currency: ' ' })).toEqual({ q: 'a' });
     expect(toListQuery({ ...DEFAULT_VIEW, status: 'Closed' })).toEqual({
       status: 'Closed',
@@ -77,7 +77,7 @@ describe('a view without the gateway', () => {
   const namesOf = (change: Partial<View>) =>
     filterShown(accounts, { ...DEFAULT_VIEW, ...change }).map(({ name }) => name);
 
-  it('filters what is there', () => {
+  it('filters the loaded accounts', () => {
     expect(namesOf({})).toEqual(['Payroll', 'Tax']);
     expect(namesOf({ q: ' nordLYS', currency: 'usd' })).toEqual(['Tax']);
     expect(namesOf({ q: 'de80', ownerId: 'O' })).toEqual(['Payroll']);

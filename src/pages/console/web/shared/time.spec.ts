@@ -36,11 +36,11 @@ describe('times for people', () => {
     ['2021-06-30T23:59:59.1234567+02:00', '30 Jun 2021'],
     ['0001-01-01T00:00:00', '0001-01-01'],
     ['soon', 'soon'],
-  ])('the date that the bank wrote as %s is %s, wherever the reader is', (instant, text) => {
+  ])("the bank's date %s is shown as %s, wherever the reader is", (instant, text) => {
     expect(toWrittenDate(instant)).toBe(text);
   });
 
-  it('the time of day is in UTC; a text that is no instant stays as it is', () => {
+  it('the time of day is in UTC; text other than an instant is unchanged', () => {
     const instant = '2026-11-21T10:09:11.500Z';
     expect([toClock(instant), toMinute(instant), toClock('<b>')]).toEqual(['10:09:11', '10:09', '<b>']);
     expect(toDateAndMinute(instant)).toBe('21 Nov 2026, 10:09');

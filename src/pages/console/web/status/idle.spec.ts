@@ -28,7 +28,7 @@ const pathOf = (...args: Parameters<typeof toPath>) =>
   toPath(...args).map(({ name, level, value }) => `${name} ${level}: ${value}`);
 
 describe('a gateway that no app calls', () => {
-  it('shows the last known state, and no attempt since: the copy and the token have expired', () => {
+  it('shows the last known state, and no attempt since then: the copy and the token have expired', () => {
     const health = healthWith('ok', { token: { expiresInSeconds: null, state: 'none' } });
     expect(textOf(health)).toEqual([
       'No app has called for 12 min.',
@@ -52,7 +52,7 @@ describe('a gateway that no app calls', () => {
     );
   });
 
-  it('has no token that expired before the first', () => {
+  it('has no token that expired before the first one', () => {
     const health = healthWith('ok', { token: { expiresInSeconds: null, lastSuccessAt: null } });
     expect(textOf(health, NOW + 90_000)?.[2]).not.toContain('token');
   });
@@ -72,7 +72,7 @@ describe('a gateway that no app calls', () => {
     expect(toIdle(health, silent, now)).toBeNull();
   });
 
-  it('has been called by nobody in the last hour', () => {
+  it('has had no call in the last hour', () => {
     const recent = recentWith([]);
     const idle = toIdle(healthWith('ok'), recent, LATER);
     expect(idle).toMatchObject({ silentMs: null });
@@ -94,7 +94,7 @@ describe('the path', () => {
     ]);
   });
 
-  it('is not checked after the stage that is broken, a proxy too', () => {
+  it('is not checked after the broken stage, even if that is a proxy', () => {
     const egress = { status: 'degraded', code: 'proxy-refused', owner: 'network', detail: 'x', proxy: 'proxy:3128' };
     expect(pathOf(healthWith('degraded', { egress }), recentWith([{}]), NOW).slice(0, 4)).toEqual([
       'Certificate ok: 364 days left',
@@ -104,7 +104,7 @@ describe('the path', () => {
     ]);
   });
 
-  it('has the status and the start of the request that fails', () => {
+  it('has the status and the start of the failing request', () => {
     const health = healthWith('degraded', { ...failingList(), ...copyUntil('10:14:01') });
     expect(pathOf(health, recentWith([{}]), NOW).slice(3)).toEqual([
       'Account list warn: 503 since 10:09:13',
@@ -134,7 +134,7 @@ describe('the next task', () => {
     expect(file).toMatch(/^BEGIN:VCALENDAR\r\n.*DTSTART;VALUE=DATE:20271021\r\n.*END:VCALENDAR\r\n$/s);
   });
 
-  it('names a certificate that waits for the bank', () => {
+  it('mentions a certificate that waits for the bank', () => {
     const next = {
       thumbprint: 'CD',
       notAfter: '2028-11-20T00:00:00.000Z',

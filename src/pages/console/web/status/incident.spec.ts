@@ -158,7 +158,7 @@ describe('what apps get', () => {
     expect(incident ? `${incident.served}: ${incident.headline}` : 'none').toBe(wanted);
   });
 
-  it('is not known while the gateway does not answer', () => {
+  it('is unknown while the gateway does not respond', () => {
     const gone = new GatewayProblem({ code: 'network-error', owner: 'network', message: 'x' });
     const incident = toGoneIncident(gone, at('10:12:00'), PROBLEMS);
     expect(incident).toMatchObject({ served: 'unknown', headline: 'The gateway does not answer.', request: null });
@@ -190,7 +190,7 @@ describe('the cause', () => {
     expect(causeOf(healthWith('degraded', change))).toBe(text);
   });
 
-  it('is the trouble that cuts off the apps first; the others are named too', () => {
+  it('is the trouble that cuts off the apps first; the others are mentioned too', () => {
     const certificate = expiring('2026-12-20T08:00:00.000Z', 28);
     const list = incidentOf(healthWith('degraded', { certificate, ...failingList() }));
     expect(list).toMatchObject({ cause: { part: 'bank' }, also: [{ part: 'certificate' }] });
@@ -287,7 +287,7 @@ Please tell us what is wrong, and when your service will be back to normal.
     );
   });
 
-  it('host, first failure and last success are those of the request that fails', () => {
+  it('host, first failure and last success belong to the failing request', () => {
     const failing = healthWith('degraded', { ...failingToken('bank-error', 503), ...copyUntil('10:14:01') });
     const rows = toReport(incidentOf(failing), failing, NOW);
     expect(/^Host +(.*)$/m.exec(rows)?.[1]).toBe('auth.bank.example');
@@ -295,7 +295,7 @@ Please tell us what is wrong, and when your service will be back to normal.
     expect(/^Last success +(.*)$/m.exec(rows)?.[1]).toBe('2026-11-21 10:11:22 UTC');
   });
 
-  it('a slow bank gets no names of our settings', () => {
+  it('the report on a slow bank mentions none of our settings', () => {
     const failing = healthWith('degraded', slow(18));
     expect(toReport(incidentOf(failing), failing, NOW)).not.toMatch(/SNAPSHOT_|\bapps?\b/i);
   });

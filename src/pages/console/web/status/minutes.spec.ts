@@ -9,7 +9,7 @@ const point = (time: string, requests: number, change: object = {}) =>
   ({ at: at(time), requests, current: requests, errors: 0, stale: 0, ...change }) as Recent['points'][number];
 
 describe('the last hour', () => {
-  it('has what the calls of each minute got; a point is of the seconds before it', () => {
+  it("has the results of each minute's calls; a point covers the seconds before it", () => {
     const points = [
       point('10:10:10', 5),
       point('10:11:00', 1, { current: 0, stale: 1 }),
@@ -28,7 +28,7 @@ describe('the last hour', () => {
     );
   });
 
-  it('has no record before the first point, which is not the same as no calls', () => {
+  it('has no record before the first point, which does not mean that there were no calls', () => {
     const minutes = toMinutes([point('10:12:10', 0), point('10:12:20', 1)], NOW);
     expect(minutes.map(({ isRecorded }) => isRecorded)).toEqual([
       ...Array.from({ length: 58 }, () => false),
@@ -58,7 +58,7 @@ describe('the last hour', () => {
 });
 
 describe('the apps', () => {
-  it('that fail come first, then by name; each has what it got', () => {
+  it('that fail come first, then by name; each has its results', () => {
     const { clients } = recentWith([
       { name: 'b', callsPerMinute: 4, current: 2, stale: 1 },
       { name: 'c', callsPerMinute: 1, current: 0, errors: 1 },
@@ -76,7 +76,7 @@ describe('events', () => {
   const event = (time: string, name: string, code?: string) =>
     ({ at: at(time), level: 'warn', event: name, msg: 'it failed', code }) as RecentEvent;
 
-  it('of one cause are one line, until it ends; the newest is first, and none is older than an hour', () => {
+  it('with the same cause are one line until it ends; the newest is first, and none is older than an hour', () => {
     const events = [
       event('09:13:01', 'bank.unavailable', 'bank-error'),
       event('09:13:03', 'bank.unavailable', 'bank-error'),
