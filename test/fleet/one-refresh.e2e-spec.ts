@@ -57,7 +57,7 @@ const ageOf = (answer?: Answer) => Date.now() - Date.parse(answer?.json.snapshot
     expect(asked(bank).refreshes).toBe(2);
   });
 
-  it('serves another instance's copy if the bank refuses the token; only an instance's own success ends that failure', async () => {
+  it("serves another instance's copy if the bank refuses the token; only an instance's own success ends that failure", async () => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     bank.onAccounts = slowly(0);
     const password = join(temporaryDirectory(), 'password');

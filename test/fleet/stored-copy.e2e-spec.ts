@@ -9,7 +9,7 @@ import { listSample, PLANTED } from '../support/sample-accounts.js';
 import { hasRedis, pathOf } from '../support/tools.js';
 import { until } from '../support/until.js';
 
-/** All commands received by Redis, from MONITOR. */
+/** All commands that reach Redis, from MONITOR. */
 function monitor(redis: Redis): () => string {
   const child = spawn(pathOf('redis-cli'), ['-h', '127.0.0.1', '-p', String(redis.port), 'MONITOR']);
   let sent = '';
