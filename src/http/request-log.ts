@@ -45,6 +45,8 @@ export class RequestLog {
    */
   begin(request: FastifyRequest, reply: FastifyReply, next: () => void): void {
     const { socket } = request.raw;
+    // the caller has reset the connection before its first request was read, so nobody knows its address
+    if (socket.remoteAddress === undefined) socket.destroy();
     if (socket.destroyed) return;
     const startedAt = performance.now();
     request.logFields = { startedAt, bytes: 0, span: startRequestSpan(request.headers['traceparent']) };

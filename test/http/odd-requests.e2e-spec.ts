@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { beforeAll, describe, expect, it, test } from '@jest/globals';
 import { connectionsOf, faultOf } from '../support/common-conditions.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
@@ -185,6 +187,21 @@ describe('the log', () => {
       ['request', 'PUT', null, 405, 'method-not-allowed', '127.0.0.1'],
     ]);
   });
+});
+
+test('a caller that resets its connection is not taken for one from a forbidden address', async () => {
+  const from = gateway.lines.length;
+  for (let index = 0; index < 20; index++) {
+    const socket = connect({ port: gateway.port, host: '127.0.0.1' });
+    await once(socket, 'connect');
+    socket.write(get(PATH));
+    // before the gateway, in this process, has accepted the connection
+    socket.resetAndDestroy();
+  }
+  await gateway.get('/health/live');
+  await until(async () => (await connectionsOf(gateway)) === 0);
+  const lines = gateway.lines.slice(from).map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(lines.filter(({ code }) => code !== undefined)).toEqual([]);
 });
 
 test('odd requests leave the gateway healthy, and each log entry on one line', async () => {
