@@ -14,7 +14,7 @@ for (const [signal, exitCode] of [
 }
 // there is nothing to reload yet; a sandbox that runs alone ends with its terminal
 if (!process.argv.includes('sandbox')) process.on('SIGHUP', () => undefined);
-// like --disable-sigusr1: nobody opens an inspector in the process that holds the keys
+// like --disable-sigusr1: nobody can open an inspector in the process that holds the keys
 process.on('SIGUSR1', () => undefined);
 
 // the reader may be gone or the disk full; the service continues

@@ -22,7 +22,7 @@ export interface Polling {
 /** Reads a page of the list with these options. */
 export type ReadList = (options: CallOptions) => Promise<Answer<AccountList>>;
 
-/** Freshness is in whole seconds, rounded down: a poll one second later gets new data, never the same data. */
+/** Freshness is in whole seconds, rounded down: a poll one second later gets new data. */
 const MARGIN_MS = 1000;
 const [FIRST_RETRY_MS, MAX_RETRY_MS] = [1000, 30_000];
 

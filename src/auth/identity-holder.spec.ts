@@ -146,7 +146,7 @@ it('a token request waits for the proof in flight', async () => {
   expect(bank.most.token).toBe(1);
 });
 
-it('a token request of the replaced identity that waited for the proof is not made', async () => {
+it('a token request of the replaced identity is dropped if it waited for the proof', async () => {
   const { bank, holder, log } = await startHolder();
   const { promise, resolve } = Promise.withResolvers<void>();
   bank.onToken = (...proof) => {

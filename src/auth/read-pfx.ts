@@ -34,7 +34,7 @@ export async function readPfx(bytes: Buffer, passcode: string): Promise<KeysAndC
   }
 }
 
-/** The encoding of the passcode that reproduces the MAC; the standard one if there is no MAC. */
+/** The encoding of the passcode that reproduces the MAC; without a MAC, the standard one. */
 async function choosePasscode(macData: Asn1 | undefined, contents: Buffer, passcode: string): Promise<Passcode> {
   if (!macData) return passcode;
   const isRight = toMac(macData);

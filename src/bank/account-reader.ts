@@ -45,8 +45,8 @@ interface ListRefresh {
 }
 
 /**
- * Reads the whole account list. The bank promises no order, so the list may change while it is read: one that disagrees with
- * its own count or has an account twice is read once more. If one page fails, the refresh fails.
+ * Reads the whole account list. The bank guarantees no order, so the list may change while it is read. A list that
+ * disagrees with its own count or has an account twice is read once more. If one page fails, the refresh fails.
  */
 @Injectable()
 export class AccountReader {
@@ -69,7 +69,7 @@ export class AccountReader {
   }
 
   /**
-   * Reads every page, and resolves once the list is whole. The next pages are requested while `parsePage` works, up to
+   * Reads every page, and resolves once the list is complete. The next pages are requested while `parsePage` works, up to
    * BANK_MAX_CONCURRENT_REQUESTS at a time.
    * @throws GatewayError as `AuthorizedCall.get` and `toAnswerError`, bank-response-invalid; the reason of `signal`; what
    *   `parsePage` throws

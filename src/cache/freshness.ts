@@ -1,7 +1,7 @@
 import type { Settings } from '../config/settings.js';
 import type { Snapshot, StoredCopy } from '../snapshot/snapshot-source.js';
 
-/** Freshness that a caller asks for through Cache-Control (RFC 9111 §5.2.1, docs/api.md#freshness). */
+/** Freshness requested by a caller through Cache-Control (RFC 9111 §5.2.1, docs/api.md#freshness). */
 export interface Freshness {
   /** Ask the bank now, and never serve a stale copy: `no-cache` or `max-age=0`. */
   readonly noCache: boolean;
@@ -20,7 +20,7 @@ export const NOW: Freshness = { noCache: true, maxAgeMs: Infinity, maxStaleAgeMs
 const MIN_CURRENT_MS = 1000;
 
 /**
- * Reads a caller's Cache-Control (RFC 9111 §5.2.1): no-cache, max-age, and max-stale beside max-age. Ignores all other
+ * Reads a caller's Cache-Control (RFC 9111 §5.2.1): no-cache, max-age, and max-stale together with max-age. Ignores all other
  * directives. A max-age that is not a number counts as 0, as the RFC recommends.
  */
 export function readCacheDirectives(header: string | undefined): Freshness {

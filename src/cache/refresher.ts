@@ -111,7 +111,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     return none;
   }
 
-  /** The error during a back-off of the token or of the list: the bank is not asked. */
+  /** The error during a back-off of the token or of the list: no call goes to the bank. */
   #refusalTo(identity: BankIdentity): GatewayError | null {
     return identity.tokens.failureNow() ?? this.#attemptsOf(identity).backOff.failureNow();
   }

@@ -20,7 +20,7 @@ describe('a second signal', () => {
   it.each([
     ['that npm forwards too counts once', Infinity, []],
     ['that comes later ends the process', -1, [1]],
-  ])('a ^C %s', (_name, sameKeyMs, expected) => {
+  ])('of ^C %s', (_name, sameKeyMs, expected) => {
     const { process, exits } = start(sameKeyMs);
     process.emit('SIGINT');
     process.emit('SIGINT');

@@ -25,7 +25,7 @@ interface ProbeOptions {
 }
 
 /**
- * Requests /health/live, as HEALTHCHECK in the Dockerfile does, or /health/ready from the gateway that runs with this
+ * Requests /health/live, like HEALTHCHECK in the Dockerfile, or /health/ready, from the gateway that runs with this
  * environment. Over HTTPS it accepts only the certificate in TLS_CERT_FILE. Returns the exit code; writes one line if
  * there is no 200.
  */

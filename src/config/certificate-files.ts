@@ -33,7 +33,7 @@ const ADVICE = new Map([
   ['other for pfx', 'use the .pfx or .p12 file as it was exported, or its base64 text (base64 -w0 client.pfx)'],
 ]);
 
-/** @throws ContentsUnusable which names what the blocks are instead of `wanted` */
+/** @throws ContentsUnusable that names the kinds of the blocks */
 function refuseKind(blocks: readonly Block[], wanted: keyof typeof NAMES): never {
   const [block] = blocks;
   if (!block || block.kind === 'empty') throw new ContentsUnusable('damaged', 'is empty', COPY_AGAIN);
@@ -45,7 +45,7 @@ function refuseKind(blocks: readonly Block[], wanted: keyof typeof NAMES): never
   throw new ContentsUnusable(reason, `is ${words}, not a ${NAMES[wanted]}`, remedy);
 }
 
-/** The certificates in a file of any of the forms of `readBlocks`. @throws ContentsUnusable; also if one is damaged */
+/** The certificates in a file in any format of `readBlocks`. @throws ContentsUnusable, even if only one is damaged */
 export function toCertificates(bytes: Buffer): X509Certificate[] {
   const blocks = readBlocks(bytes);
   const certificates = blocks.filter(({ kind }) => kind === 'certificate');
@@ -53,7 +53,7 @@ export function toCertificates(bytes: Buffer): X509Certificate[] {
   return certificates.map(({ der }) => new X509Certificate(der));
 }
 
-/** The private keys in a file of any of the forms of `readBlocks`. @throws ContentsUnusable */
+/** The private keys in a file in any format of `readBlocks`. @throws ContentsUnusable */
 export function toPrivateKeys(bytes: Buffer, passphrase: string): KeyObject[] {
   const blocks = readBlocks(bytes);
   const keys = blocks.filter(({ kind }) => kind === 'key');
@@ -85,7 +85,7 @@ function toPrivateKey(pem: string, passphrase: string): KeyObject {
   }
 }
 
-/** The PFX in a file of any of the forms of `readBlocks`. @throws ContentsUnusable */
+/** The PFX in a file in any format of `readBlocks`. @throws ContentsUnusable */
 export function toPfx(bytes: Buffer): Buffer {
   const blocks = readBlocks(bytes);
   return blocks.find(({ kind }) => kind === 'pfx')?.der ?? refuseKind(blocks, 'pfx');

@@ -71,7 +71,7 @@ export function checkCertificateFiles(values: Partial<Values>): SettingsError[] 
   });
 }
 
-/** Node options that open the process, or write or print what is in its memory or on its connections. */
+/** Node options that open the process, or expose the contents of its memory or connections. */
 const LEAKS = /(?:^|[\s"'])(--(?:inspect|tls-keylog|trace-tls|heapsnapshot-|heap-prof|cpu-prof|report-)[a-z-]*)/g;
 
 /**

@@ -63,7 +63,7 @@ describe('settings in .env', () => {
     ['a directory', () => mkdirSync('.env'), 'is a directory, not a file'],
     ['a FIFO', () => void execFileSync('mkfifo', ['.env']), 'is not a regular file'],
     ['too large', () => writeFileSync('.env', Buffer.alloc(2 ** 21)), 'is larger than 1048576 bytes'],
-  ])('are an error that names the working directory if the file is %s', (_what, create, reason) => {
+  ])('cause an error that names the working directory if the file is %s', (_what, create, reason) => {
     create();
     expect(() => loadSettings(process.env, { sandbox: true })).toThrow(
       expect.objectContaining({

@@ -100,7 +100,7 @@ export class RenewedFiles<T> {
 
   #tick(): void {
     const contents = toContents(this.options.files);
-    // the process has too many open files, which says nothing about these
+    // the process has too many open files, which is not caused by these
     if (/E[MN]FILE/.test(contents)) return;
     const isStill = contents === this.#polled;
     this.#polled = contents;

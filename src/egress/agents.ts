@@ -123,7 +123,7 @@ class Connector {
   }
 }
 
-/** Ends a TLS handshake that is not done by the deadline. */
+/** Ends a TLS handshake that misses the deadline. */
 function failWhenLate({ route }: Connection, socket: TLSSocket, deadline: AbortSignal): void {
   const { address, proxy, isClassical } = route;
   const fail = () => {

@@ -82,7 +82,7 @@ export class HostConnections {
         if (connection.isSecure) this.#noteReached(agent);
         if (!isLost && !isSilent) throw error;
         this.drop(agent);
-        // what an earlier success left behind says nothing about the bank
+        // what an earlier success left behind shows nothing about the bank
         if (isLost && error.isOfEarlierSuccess) continue;
         const isHelloLost = !this.#isReached && !connection.hasArrived;
         if (isHelloLost) this.#isClassical = isFirst;

@@ -134,7 +134,7 @@ export const PROBLEMS = {
     ],
     request: 'Please tell us whether our user is active, and whether our address is on your allowlist.',
   },
-  // its `detail` says what the bank did: tls-words.ts and answer-error.ts in egress/
+  // its `detail` describes what the bank did: tls-words.ts and answer-error.ts in egress/
   'certificate-rejected': {
     status: 502,
     owner: 'operator',

@@ -7,7 +7,7 @@ export const MAX_HEADER_BYTES = 16_384;
 export const HTTP_LIMITS = {
   /** Time limit for the header of a request, and for a TLS handshake. */
   headersTimeoutMs: 10_000,
-  /** Time limit for a whole request, its body included. */
+  /** Time limit for a whole request, including its body. */
   requestTimeoutMs: 15_000,
   /** Interval at which Node checks the two timeouts above. Its default, 30 s, would make the first one 40 s. */
   timeoutCheckMs: 1000,

@@ -39,7 +39,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Returns the rows of a page (docs/bank.md#envelope-and-paging): the array `result`, else the only property that is an
- * array of objects, else the document itself. `result: null` is no rows on a later page, and invalid on the first. The
+ * array of objects, else the document itself. `result: null` means no rows on a later page, and invalid on the first. The
  * rows are not checked yet; their numbers are strings of their digits. `path` is the path of the array, "" for a bare
  * one.
  * @throws GatewayError as `readPage`

@@ -69,7 +69,7 @@ export function toSearchText({ name, description, owner }: Account): string {
   return foldText(BETWEEN + lines);
 }
 
-/** All IBANs and identifiers, folded; what `iban` and `q` search. */
+/** All IBANs and identifiers, folded; `iban` and `q` search them. */
 export function toNumbersText({ ibans, identifiers }: Account): string {
   let lines = BETWEEN;
   for (const iban of ibans) lines += toLine(withoutSpaces(iban));

@@ -55,7 +55,7 @@ export function sandboxGreeting(sandbox: Shown): string {
   ].join('\n');
 }
 
-/** For a POSIX shell. */
+/** Quotes a value for a POSIX shell. */
 function quote(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

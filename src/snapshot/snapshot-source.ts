@@ -7,7 +7,7 @@ export interface Snapshot {
   readonly list: Pick<ListThread, 'answer' | 'pieces' | 'toJson' | 'retire' | 'end' | 'hasEnded' | 'lost'>;
   /** The number of accounts. */
   readonly size: number;
-  /** Time before the first call to the bank, by the clocks of this process. */
+  /** Time just before the first call to the bank, by the clocks of this process. */
   readonly askedAt: Instant;
   /** Time of the request to the bank, ISO 8601. */
   readonly asOf: string;

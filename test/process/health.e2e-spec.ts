@@ -128,7 +128,7 @@ describe('health', () => {
     expect(seen.value('accounts_gateway_ready')).toBe(1);
     expect(seen.value('accounts_gateway_token_expiry_timestamp_seconds')).toBeNull();
     expect(tokens(sandbox)).toBe(before);
-    // the probe finds out if a call would succeed
+    // the probe finds out whether a call would succeed
     expect((await gateway.get('/health/ready')).status).toBe(200);
     expect(tokens(sandbox)).toBe(before + 1);
     expect((await gateway.get('/health')).json.details.token.status).toBe('up');

@@ -42,7 +42,7 @@ describe('starting the sandbox', () => {
     for (const part of parts()) expect(broken).not.toContain(part);
   });
 
-  it('reports if it replaced unusable files, even a FIFO or an endless one', async () => {
+  it('reports whether it replaced unusable files, even a FIFO or an endless one', async () => {
     const directory = temporaryDirectory();
     const isReplaced = async () => {
       const sandbox = await start({ SANDBOX_DIRECTORY: directory });

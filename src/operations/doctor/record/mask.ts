@@ -81,7 +81,7 @@ export class Mask {
     }).join('');
   }
 
-  /** The same for every notation of an IBAN. */
+  /** Masks an IBAN in its notation. Every notation of one IBAN gets the same replacement. */
   #iban(written: string, plain: string): string {
     const masked = this.#once(this.#texts, plain, () => this.#otherIban(plain));
     let at = 0;

@@ -11,7 +11,7 @@ interface Props {
   readonly text: () => string;
 }
 
-/** Copies a text, and shows if that worked. */
+/** Copies a text, and shows whether that worked. */
 export function CopyButton({ name, label, class: className, text }: Props) {
   const [result, setResult] = useState('');
   useEffect(() => {
