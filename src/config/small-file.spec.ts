@@ -49,17 +49,20 @@ it.each<[string, string, () => string]>([
   expect(() => readSmallFile(path)).toThrow(expect.objectContaining({ path, reason }));
 });
 
-(existsSync('/proc/self/pagemap') ? it : it.skip)('does not read a file whose size is 0 beyond the bound', () => {
-  const before = process.memoryUsage().rss;
-  expect(() => readSmallFile('/proc/self/pagemap')).toThrow(FileUnusable);
-  expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20);
-});
+(existsSync('/proc/self/pagemap') ? it : it.skip)(
+  'reads at most the maximum size of a file that reports size 0',
+  () => {
+    const before = process.memoryUsage().rss;
+    expect(() => readSmallFile('/proc/self/pagemap')).toThrow(FileUnusable);
+    expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20);
+  },
+);
 
 it('reads a file of exactly the maximum size', () => {
   expect(readSmallFile(file('bound', Buffer.alloc(1_048_576, 'x')))).toHaveLength(1_048_576);
 });
 
-(existsSync('/proc/self/status') ? it : it.skip)('a short file of /proc is read, though it says size 0', () => {
+(existsSync('/proc/self/status') ? it : it.skip)('a short file in /proc is read, although it reports size 0', () => {
   expect(readSmallFile('/proc/self/status').toString()).toContain('Pid:');
 });
 

@@ -86,7 +86,7 @@ function timeoutError(url: URL, target: string): ConnectTimedOut {
   );
 }
 
-/** The connection to the proxy failed. A TLS error is the operator's, who sets the proxy and its CA. */
+/** The connection to the proxy failed. For a TLS error, the operator must act: the proxy and its CA are settings. */
 function toUnavailable(
   error: NodeJS.ErrnoException,
   { host, protocol }: URL,

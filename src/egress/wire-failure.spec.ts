@@ -124,7 +124,7 @@ describe('a TLS failure on our own side', () => {
   it.each([
     ['CERT_HAS_EXPIRED', 'certificate has expired', 'it has expired (CERT_HAS_EXPIRED)'],
     ['UNSPECIFIED', 'EE certificate key too weak', 'its key or its signature is too weak (UNSPECIFIED)'],
-  ])('because of an untrusted server (%s) names the reason', (code, message, words) => {
+  ])('at an untrusted server (%s) names the reason', (code, message, words) => {
     const untrusted = failure(withCode(code, { message }), { connection: { ...CERTIFICATE, isUntrusted: true } });
     expect(untrusted.code).toBe('bank-untrusted');
     expect(untrusted.detail).toContain(words);

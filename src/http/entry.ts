@@ -24,7 +24,7 @@ export function createEntry(settings: GuardSettings): Enter {
   const isListed = createOriginCheck(settings.CORS_ORIGINS);
   const assertMayCall = createGuard(settings);
 
-  /** @throws GatewayError as the guard; method-not-allowed */
+  /** @throws GatewayError like the guard; method-not-allowed */
   return (request, reply, next) => {
     const { raw, id, method } = request;
     const { origin } = raw.headers;

@@ -79,7 +79,7 @@ describe('a certificate replaced at run time', () => {
     expect(thumbprints(bank).at(-1)).toBe(next.thumbprint);
   });
 
-  it('a new password alone is proved and used, with the same certificate', async () => {
+  it('stays the same if only the password changes; the new password is proved and used', async () => {
     const before = replaced(gateway);
     writeFileSync(bank.files.password, 'secret-password-new');
     await until(() => replaced(gateway) === before + 1);
@@ -88,7 +88,7 @@ describe('a certificate replaced at run time', () => {
     expect(proof?.headers.authorization).toBe(`Basic ${basic}`);
   });
 
-  it('a wrong password is reported as such, and the old one stays in use until it is corrected', async () => {
+  it('stays the same if the new password is wrong, which is reported; the old password stays in use until it is corrected', async () => {
     const before = [gateway.events('certificate.refused').length, replaced(gateway)] as const;
     bank.onToken = (_request, response) => json(response, 401, {});
     writeFileSync(bank.files.password, 'secret-password-wrong');

@@ -17,7 +17,7 @@ import { until } from './until.js';
  * end the call.
  */
 const GRACE_MS = 15_000;
-/** Asserts that a response is documented: the answer to a query, or a consistent problem document. */
+/** Asserts that a response is as documented: the result of a query, or a consistent problem document. */
 export function expectDocumented(answer: Answer): void {
   expect(faultOf(answer)).toBeNull();
   if (answer.status !== 200) return;

@@ -11,7 +11,7 @@ export interface SeenRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
-  /** Null until the response; stays null if there is none (reset, hang, the client left). */
+  /** Null until the sandbox responds; stays null if it never does (reset, hang, the client left). */
   readonly status: number | null;
   /** The failure that `failNext` set for it. */
   readonly fault: Fault | null;

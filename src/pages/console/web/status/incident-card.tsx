@@ -17,7 +17,7 @@ interface Props {
   readonly now: number;
 }
 
-/** Note if apps get something different from this instance than usual. */
+/** Note for when apps get something unusual from this instance. */
 const HAS_NOTE: ReadonlySet<Incident['served']> = new Set(['copy', 'empty', 'none', 'waiting', 'untried']);
 
 /** The incident: what apps get and for how long, why, and what to do now. */
