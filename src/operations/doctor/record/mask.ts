@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, hash, randomBytes } from 'node:crypto';
 import { isValidIBAN } from 'ibantools';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -62,8 +62,10 @@ export class Mask {
 
   /** Random numbers that depend on the key and the value only. */
   *#random(value: string): Generator<number, never> {
+    // the value once: a page of an error may have megabytes
+    const seed = createHmac('sha256', this.#key).update(value).digest('hex');
     for (let block = 0; ; block++) {
-      const bytes = createHmac('sha256', this.#key).update(`${block} ${value}`).digest();
+      const bytes = hash('sha512', `${seed} ${block}`, 'buffer');
       for (let at = 0; at < bytes.length; at += 4) yield bytes.readUInt32LE(at);
     }
   }
@@ -76,6 +78,7 @@ export class Mask {
       const choices = among?.test(character)
         ? Array.from(isUpper ? alphabet.toUpperCase() : alphabet)
         : choicesFor(character);
+      if (choices.length === 0) return character;
       const others = choices.filter((each) => each !== character);
       return others[random.next().value % others.length] ?? character;
     }).join('');
