@@ -161,6 +161,11 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'ignored (`sharing.refused`)',
       'test/fleet/snapshot-file-outlives-a-restart',
     ],
+    [
+      'recordings that are compared: {operations/doctor/record/compare-forms MAX_PLACES} places, paths of {operations/doctor/record/compare-forms MAX_PATH_LENGTH} characters',
+      'not compared',
+      'src/operations/doctor/record/compare-forms.spec.ts',
+    ],
   ],
   'Other parties': [
     [
