@@ -24,12 +24,13 @@ describe('a wrong command line', () => {
     [['probe', '--json'], 'probe has no option --json'],
     [['sandbox', '--new-ca'], '--new-ca needs --renew'],
     [['probe', '--wait', 'long'], '--wait needs whole seconds, such as 60'],
-    [['start'], 'unknown command "start"'],
-    [['doctor', 'all'], 'unknown command "doctor all"'],
-  ])('%j prints the reason in one line, then the usage, and exits with code 2', async (args, problem) => {
+    [['start'], 'Unknown command "start"'],
+    [['doctor', 'all'], 'Unknown command "doctor all"'],
+  ])('%j prints the reason in one line, then where to look in two, and exits with code 2', async (args, problem) => {
     expect(await run(args)).toBe(2);
-    expect(shown.split('\n').slice(0, 2)).toEqual([`accounts-gateway: ${problem}`, '']);
-    expect(shown).toContain('node dist/main.js doctor');
+    const [reason, blank, ...hint] = shown.trimEnd().split('\n');
+    expect([reason, blank, hint.length]).toEqual([`accounts-gateway: ${problem}`, '', 2]);
+    expect(shown).toContain('node dist/main.js --help');
   });
 
   it('the negative case: --help and --version are printed', async () => {

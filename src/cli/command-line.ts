@@ -32,6 +32,11 @@ Exit codes of doctor: 0 no problem, 1 internal error, or the step that failed: 2
 6 tls, 7 token, 8 accounts, 9 shape, 10 sharing.
 `;
 
+/** Short, so that the error above it stays on the screen. */
+const HINT = `All commands and options: node dist/main.js --help
+Settings are not options. Set them in the environment or in .env, for example PORT=3001.
+`;
+
 const FLAG = { type: 'boolean', default: false } as const;
 const OPTIONS = {
   sandbox: FLAG,
@@ -60,7 +65,7 @@ const OPTIONS_OF: Readonly<Record<string, readonly string[]>> = {
 /** Runs the command on the command line; returns the exit code. */
 export async function runCommandLine(process: NodeJS.Process): Promise<number> {
   const usage = (problem: string) => {
-    process.stderr.write(`accounts-gateway: ${problem}\n\n${HELP}`);
+    process.stderr.write(`accounts-gateway: ${problem}\n\n${HINT}`);
     return EXIT.settings;
   };
   let given;
@@ -104,6 +109,6 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
       return probe(process.env, process.stderr, { ready: values.ready, waitMs: Number(values.wait ?? 0) * 1000 });
     }
     default:
-      return usage(`unknown command "${command}"`);
+      return usage(`Unknown command "${command}"`);
   }
 }

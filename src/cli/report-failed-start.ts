@@ -1,5 +1,5 @@
-import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { envFilePath } from '../config/env-file.js';
 import { SettingsInvalid } from '../config/settings-error.js';
 import { CertificateUnreadable } from '../auth/certificate-unreadable.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
@@ -61,7 +61,7 @@ function describeErrors({ errors, warnings }: SettingsInvalid): string {
   const isSandboxForbidden = errors.some(({ variable }) => variable === 'NODE_ENV');
   const toTry = isSandboxForbidden ? '' : ' To try it without a bank: npm start';
   const hints = warnings.map((warning) => `  (${warning})`);
-  return `The settings cannot be used:\n${[...lines, ...hints].join('\n')}\nCorrect them in the environment or in ${join(process.cwd(), '.env')}. docs/settings.md lists them all.${toTry}\n`;
+  return `The settings cannot be used:\n${[...lines, ...hints].join('\n')}\nCorrect them in the environment or in ${envFilePath()}. docs/settings.md lists them all.${toTry}\n`;
 }
 
 /** The operator's remedy if the gateway cannot listen; null for any other error. */

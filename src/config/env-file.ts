@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { parse } from 'dotenv';
 import { SettingsInvalid } from './settings-error.js';
 import { SECRET_NAMES } from './settings-schema.js';
@@ -11,6 +13,12 @@ interface EnvFile {
   /** One sentence per warning, without values. */
   readonly warnings: readonly string[];
 }
+
+/** The path of `.env`. */
+export const envFilePath = (): string => join(process.cwd(), ENV_FILE);
+
+/** The path of `.env` if it exists, else undefined. */
+export const existingEnvFile = (): string | undefined => (existsSync(ENV_FILE) ? envFilePath() : undefined);
 
 /** The variables in `.env`; none if the file does not exist. @throws SettingsInvalid if it cannot be read */
 export function readEnvFile(): EnvFile {

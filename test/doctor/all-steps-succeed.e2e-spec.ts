@@ -133,7 +133,7 @@ describe('the doctor on a healthy path', () => {
     const { url } = await startConnectProxy();
     const examination = await examineWith({ ...toEnvironment(bank), EGRESS_PROXY_URL: url.href });
     expectWell(examination);
-    expect(examination.step('dns').facts['bank']).toMatchObject({ host: url.hostname });
+    expect(examination.step('dns').facts['bank']).toMatchObject({ proxy: url.hostname });
     expect(examination.step('route').facts['bank']).toMatchObject({ route: `proxy ${url.origin}` });
   });
 

@@ -66,6 +66,7 @@ describe('node dist/main.js doctor', () => {
     const { code, stdout } = await doctor(['--offline', '--json'], {}, directory);
     expect(code).toBe(0);
     const { steps } = JSON.parse(stdout) as DoctorReport;
+    expect(steps[0]?.facts).toMatchObject({ envFile: join(directory, '.env') });
     expect(steps.map(({ status }) => status).slice(2)).toEqual(Array(6).fill('skipped'));
     expect(bank.requests).toHaveLength(asked);
   });

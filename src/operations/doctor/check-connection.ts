@@ -26,7 +26,8 @@ export async function checkDns(settings: Settings, { facts }: Findings): Promise
   for (const [name, url] of urlsOf(settings)) {
     const proxy = goesDirect(settings, url) ? null : settings.EGRESS_PROXY_URL;
     const host = toHost(proxy ?? new URL(url));
-    facts[name] = { host, addresses: await resolve(host, settings.BANK_CONNECT_TIMEOUT_MS) };
+    const addresses = await resolve(host, settings.BANK_CONNECT_TIMEOUT_MS);
+    facts[name] = proxy ? { proxy: host, addresses } : { host, addresses };
   }
 }
 

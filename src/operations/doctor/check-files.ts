@@ -1,4 +1,5 @@
 import { readIdentityMaterial, validityError, type IdentityMaterial } from '../../auth/identity-material.js';
+import { envFilePath, existingEnvFile } from '../../config/env-file.js';
 import { SettingsInvalid } from '../../config/settings-error.js';
 import type { Settings } from '../../config/settings.js';
 import { describeRoute } from '../../egress/route.js';
@@ -13,8 +14,12 @@ const INVALID = { code: 'config-invalid', owner: 'operator' } as const;
 /** Reads the settings, and starts the sandbox bank on request. @throws SettingsInvalid, SandboxNotStarted */
 export type SettingsSource = () => Promise<{ readonly settings: Settings; readonly warnings: readonly string[] }>;
 
-/** The first step: reads all settings as the gateway does. An example is shown as a line of .env. */
+/**
+ * The first step: reads all settings as the gateway does. An example is shown as a line of .env. A .env in the working
+ * directory is named, because the gateway may run in another directory.
+ */
 export async function checkSettings(source: SettingsSource, findings: Findings): Promise<Settings> {
+  Object.assign(findings.facts, { envFile: existingEnvFile() });
   try {
     const { settings, warnings } = await source();
     const { BANK_BASE_URL: baseUrl, BANK_AUTH_URL: authUrl } = settings;
@@ -35,7 +40,7 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
     throw new StepFailed({
       ...INVALID,
       problem: `${problems.join('; ')}.`,
-      remedy: `Correct the environment or .env, for example ${examples}. docs/settings.md lists all settings.`,
+      remedy: `Correct the environment or ${envFilePath()}, for example ${examples}. docs/settings.md lists all settings.`,
     });
   }
 }

@@ -35,7 +35,7 @@ export function toVerdictText(report: DoctorReport, version: string, at: Date, o
 
 /** A row for each value, at any depth: `bank.serverChain.0.subject`. */
 function toRows(facts: object, prefix = ''): [string, string][] {
-  const known = Object.entries(facts).filter(([, value]) => value !== undefined);
+  const known = Object.entries(facts).filter(([, value]) => value !== undefined && value !== '');
   return known.flatMap(([name, value]: [string, unknown]): [string, string][] =>
     typeof value === 'object' && value !== null ? toRows(value, `${prefix}${name}.`) : [[prefix + name, String(value)]],
   );
