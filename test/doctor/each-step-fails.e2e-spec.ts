@@ -129,6 +129,12 @@ const CASES: readonly Case[] = [
     /EGRESS_PROXY_URL .*it answered 407/,
   ],
   [
+    'a proxy whose rules do not allow the bank',
+    () => proxyAnswering('403 Forbidden'),
+    'route: proxy-refused, network',
+    /its rules do not allow it \(it answered 403\)/,
+  ],
+  [
     'a proxy that hangs up after its 200',
     () => proxyAnswering('200 Connection established'),
     'tls: bank-unreachable, network',

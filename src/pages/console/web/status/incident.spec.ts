@@ -166,6 +166,17 @@ describe('what apps get', () => {
   });
 });
 
+describe('the recipient of the report', () => {
+  it.each([
+    ['network', 'network', /CONNECT/],
+    ['operator', null, null],
+  ] as const)('of a tunnel that the proxy rejected, if the %s must act: %j', (owner, call, request) => {
+    const egress = problem('proxy-refused', 'down', { owner });
+    const incident = incidentOf(healthWith('error', { egress, ...copyUntil('10:05:00') }));
+    expect(incident).toMatchObject({ call, request: request === null ? null : expect.stringMatching(request) });
+  });
+});
+
 describe('the cause', () => {
   it.each([
     [{ ...failingList(), ...copyUntil('10:17:01') }, 'The bank answers the account list with 503 since 10:09:13'],

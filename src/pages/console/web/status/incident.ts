@@ -54,7 +54,7 @@ export function toIncident(health: Health, now: number, problems: readonly Probl
   const end = toEnd(cause, served, health, findFailure(troubles) !== undefined);
   const isShut = cause.part === 'listener' && end !== null && Date.parse(end) <= now;
   const isBad = isShut || !['current', 'copy', 'waiting', 'untried'].includes(served);
-  const call = toCall(entry);
+  const call = toCall(cause, entry);
   return {
     level: isBad ? 'bad' : 'warn',
     served,
@@ -72,7 +72,7 @@ export function toIncident(health: Health, now: number, problems: readonly Probl
     ]
       .filter(Boolean)
       .join(' '),
-    request: entry?.request ?? null,
+    request: call === null ? null : (entry?.request ?? null),
     call,
     who: toWho(cause, call, health),
     also: troubles.filter(({ part }) => part !== cause.part),
@@ -228,10 +228,11 @@ function toEvidence({ part, owner }: Cause, { details }: Health): string {
   return `The cause is not on our side: ${list} ${works.length === 1 ? 'is' : 'are'} healthy.`;
 }
 
-/** The recipient of the report; null without a request. */
-function toCall(entry: ProblemEntry | undefined): Incident['call'] {
+/** The recipient of the report; null without a request, or if the operator must act instead of the network team. */
+function toCall({ owner }: Cause, entry: ProblemEntry | undefined): Incident['call'] {
   if (!entry?.request) return null;
-  return entry.owner === 'network' ? 'network' : 'bank';
+  if (entry.owner !== 'network') return 'bank';
+  return owner === 'operator' ? null : 'network';
 }
 
 const OWNERS: Readonly<Record<string, string>> = {
