@@ -85,14 +85,32 @@ describe('the control port', () => {
     expect(await statuses()).toEqual([200, 401]);
   });
 
+  it.each([
+    [{ latencyMs: 'x' }, 'latencyMs must be a whole number from 0 to 600000'],
+    [{ accounts: 1e9 }, 'accounts must be a whole number from 0 to 200000'],
+    [{ accounts: 1.5 }, 'accounts must be a whole number from 0 to 200000'],
+    [{ movement: 1 }, 'movement must be true or false'],
+    [{ revokeTokens: false }, 'revokeTokens must be true'],
+    [{ allowedIps: '::1' }, 'allowedIps must be a list of at most 1000'],
+    [{ failNext: '503' }, 'failNext.0 must be an object with endpoint, times and with'],
+    [{ failNext: { endpoint: 'accounts', with: '503', time: 2 } }, 'failNext.0.time is no part of an order'],
+    [[], 'the body must be a JSON object'],
+  ])('rejects %j in words, not in those of a library', async (patch, problem) => {
+    const { status, json } = await control(bank, 'PATCH', patch);
+    expect([status, json['problems']]).toEqual([400, [problem]]);
+  });
+
   it('rejects a PATCH as a whole if a part is invalid, and names that part', async () => {
     const failNext = { endpoint: 'accounts', with: '418' };
     const patch = { accounts: 5, latencyMS: 10, allowedIps: ['nonsense'], failNext };
     const { status, json } = await control(bank, 'PATCH', patch);
     expect(status).toBe(400);
     expect(json['allowed']).toContain('latencyMs');
-    for (const name of ['latencyMS', 'allowedIps.0', 'failNext.0.with'])
-      expect(JSON.stringify(json['problems'])).toContain(name);
+    expect(json['problems']).toEqual([
+      expect.stringMatching(/^allowedIps\.0 must be an IP address or a CIDR/),
+      expect.stringMatching(/^failNext\.0\.with must be one of 401, /),
+      expect.stringMatching(/^latencyMS is not a switch; these are: latencyMs, /),
+    ]);
     expect((await control(bank, 'GET')).json).toMatchObject({ accounts: 120 });
   });
 });

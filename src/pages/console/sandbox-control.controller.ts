@@ -3,8 +3,7 @@ import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { GatewayError } from '../../errors/gateway-error.js';
-import { readInput } from '../../representation/read-query.js';
-import { controlPatch } from '../../sandbox/control/control-patch.js';
+import { checkPatch } from '../../sandbox/control/control-patch.js';
 import { SandboxControl } from '../../sandbox/control/sandbox-control.js';
 
 /**
@@ -40,7 +39,12 @@ export class SandboxControlController {
   @Patch()
   @Header('cache-control', 'no-store')
   patch(@Body() change: unknown) {
-    this.control.patch(readInput(change, controlPatch));
+    const result = checkPatch(change);
+    if (!result.isValid) {
+      const detail = result.problems.map(({ name, reason }) => `${name} ${reason}`).join('; ');
+      throw new GatewayError('invalid-request', `Nothing was changed: ${detail}.`, { errors: result.problems });
+    }
+    this.control.patch(result.patch);
     return this.control.state;
   }
 

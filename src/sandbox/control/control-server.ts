@@ -55,7 +55,8 @@ async function patch(request: IncomingMessage, control: SandboxControl): Promise
   }
   const result = checkPatch(value);
   if (!result.isValid) {
-    return { status: 400, body: { error: 'Nothing was changed.', problems: result.problems, allowed: result.allowed } };
+    const problems = result.problems.map(({ name, reason }) => `${name} ${reason}`);
+    return { status: 400, body: { error: 'Nothing was changed.', problems, allowed: result.allowed } };
   }
   control.patch(result.patch);
   return { status: 200, body: control.state };
