@@ -129,6 +129,16 @@ describe('what apps get', () => {
       'copy: Apps get the copy of 10:09:01. At 10:14:01 every call fails.',
     ],
     [
+      'the certificate expired and the copy ended',
+      healthWith('error', { ...unusable(at('10:05:00')), ...copyUntil('10:12:00', 'certificate-unusable') }),
+      'none: All calls have failed with 503 since 10:12:00.',
+    ],
+    [
+      'the certificate had expired before the gateway was started',
+      healthWith('error', { ...unusable('2024-10-27T00:00:00.000Z'), snapshot: NOTHING }),
+      'none: All calls fail with 503.',
+    ],
+    [
       'the certificate is not valid yet',
       healthWith('error', { ...unusable('2027-11-20T00:00:00.000Z'), snapshot: NOTHING }),
       'none: All calls fail with 503.',
