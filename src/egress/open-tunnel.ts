@@ -137,11 +137,7 @@ function toRefused(url: URL, target: string, { statusCode: status, headers }: In
   const why = isForOperator ? toCredentialsReason(headers['proxy-authenticate']) : REASONS[status ?? 0];
   const reason = why === undefined ? '' : `: ${why}`;
   const detail = `${proxy} did not open a tunnel to ${target}${reason} (it answered ${status}).`;
-  return new GatewayError(
-    'proxy-refused',
-    detail,
-    isForOperator ? { owner: 'operator', isPasswordRejected: true } : {},
-  );
+  return new GatewayError('proxy-refused', detail, isForOperator ? { owner: 'operator' } : {});
 }
 
 const REASONS: Readonly<Record<number, string>> = {

@@ -11,8 +11,6 @@ export interface GatewayErrorOptions {
   readonly upstreamStatus?: number | undefined;
   /** True for a refusal that is only inferred, from closed connections: it gets the back-off of a failure. */
   readonly isInferred?: boolean;
-  /** True if a proxy rejected our user or password: it gets the back-off of a refusal. */
-  readonly isPasswordRejected?: boolean;
   /** Milliseconds to wait before a retry. */
   readonly retryAfterMs?: number | undefined;
   /** The wrong parameters, for `invalid-request`. */
@@ -31,7 +29,6 @@ export class GatewayError extends Error {
   readonly status: number;
   readonly upstreamStatus: number | undefined;
   readonly isInferred: boolean;
-  readonly isPasswordRejected: boolean;
   readonly retryAfterMs: number | undefined;
   readonly errors: GatewayErrorOptions['errors'];
   readonly headers: GatewayErrorOptions['headers'];
@@ -46,7 +43,6 @@ export class GatewayError extends Error {
     this.status = options.status ?? PROBLEMS[code].status;
     this.upstreamStatus = options.upstreamStatus;
     this.isInferred = options.isInferred ?? false;
-    this.isPasswordRejected = options.isPasswordRejected ?? false;
     this.retryAfterMs = options.retryAfterMs;
     this.errors = options.errors;
     this.headers = options.headers;

@@ -296,7 +296,6 @@ export const PROBLEMS = {
       DOCTOR,
       TRY_PROXY,
       'After a change of `EGRESS_PROXY_URL`, [restart](troubleshooting.md#commands).',
-      END_BACK_OFF,
     ],
     operatorRemedy: CORRECT_PROXY,
     request: 'Please allow CONNECT to that host and port, and tell us when it is done.',

@@ -46,11 +46,6 @@ describe('the waits', () => {
     expect(waits([new GatewayError(code, '')])).toEqual([REFUSALS.has(code) ? 30_000 : 1000]);
   });
 
-  it('after a password that a proxy rejected are long, since the proxy may lock the user', () => {
-    const rejected = new GatewayError('proxy-refused', '', { owner: 'operator', isPasswordRejected: true });
-    expect(waits([rejected, rejected])).toEqual([30_000, 60_000]);
-  });
-
   it('after a refusal that is only inferred equal those after a failure', () => {
     expect(waits([new GatewayError('certificate-rejected', '', { isInferred: true })])).toEqual([1000]);
   });

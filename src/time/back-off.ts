@@ -13,9 +13,6 @@ const DELAYS = { failure: { firstMs: 1000, maxMs: 30_000 }, refusal: { firstMs: 
 const RETRY_AFTER_MAX_MS = 300_000;
 const JITTER = 0.2;
 
-const isRefusal = ({ code, isInferred, isPasswordRejected }: GatewayError): boolean =>
-  isPasswordRejected || (REFUSAL_CODES.has(code) && !isInferred);
-
 /** A series of failures at one moment. Times are ISO 8601. */
 export interface Trouble {
   /** The last failure. During the back-off, it has the time until the next attempt. */
@@ -43,7 +40,7 @@ interface Series {
 
 /**
  * Back-off after failures, and thereby the circuit breaker: while it lasts, nothing is requested. 1 s, 2 s, 4 s … 30 s
- * after a failure; 30 s … 300 s after a refusal of credentials (also by a proxy), certificate or address; a Retry-After from the bank
+ * after a failure; 30 s … 300 s after a refusal of credentials, certificate or address; a Retry-After from the bank
  * takes precedence, up to 300 s. Jitter makes a step up to a fifth longer, never shorter.
  */
 export class BackOff {
@@ -57,7 +54,7 @@ export class BackOff {
   /** Records a failure. Returns the error with the time until the next attempt. */
   failed(error: GatewayError): GatewayError {
     const before = this.#series;
-    const kind = isRefusal(error) ? 'refusal' : 'failure';
+    const kind = REFUSAL_CODES.has(error.code) && !error.isInferred ? 'refusal' : 'failure';
     const step = kind === before?.kind ? before.step + 1 : 1;
     const waitMs = this.#toWaitMs(error, kind, step);
     const lastAt = this.clock.now();

@@ -155,7 +155,6 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
     expect(await failureOf(egress.get(accountsAt(url.replace('PORT', String(refusing)))))).toMatchObject({
       code,
       owner,
-      isPasswordRejected: owner === 'operator',
       detail: expect.stringContaining(`it answered ${status}`),
     });
   });
