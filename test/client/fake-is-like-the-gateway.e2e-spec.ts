@@ -63,7 +63,7 @@ beforeAll(async () => {
       SANDBOX_DIRECTORY: directoryWithIdentity(),
       MOVED_TIME: clockFile,
       // of a hanging bank
-      BANK_REQUEST_TIMEOUT_MS: '1500',
+      BANK_REQUEST_TIMEOUT_MS: '6000',
     },
     cwd: temporaryDirectory(),
     nodeFlags: CLOCK,
