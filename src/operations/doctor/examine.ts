@@ -3,17 +3,16 @@ import { AuthorizedCall } from '../../auth/authorized-call.js';
 import { BankIdentity } from '../../auth/bank-identity.js';
 import type { IdentityMaterial } from '../../auth/identity-material.js';
 import type { Settings } from '../../config/settings.js';
-import type { RedisSettings } from '../../sharing/redis-connection.js';
 import { Activity } from '../../telemetry/activity.js';
 import type { Clock } from '../../time/clock.js';
 import { describeBank, recordOddPages } from './record-bank.js';
 import type { TlsFacts } from './connect.js';
 import type { Recorder } from './record/recorder.js';
 import { checkAccounts, checkShape } from './check-accounts.js';
-import { checkDns, checkRoute, checkTls } from './check-connection.js';
+import { checkDns, checkRoute, checkSharing, checkTls } from './check-connection.js';
 import { checkCertificate, checkSettings, type SettingsSource } from './check-files.js';
 import { checkToken, explainByOlderTls } from './check-token.js';
-import { problemOf, StepFailed, Steps, STEPS, type Findings, type StepReport } from './steps.js';
+import { Steps, STEPS, type Findings, type StepReport } from './steps.js';
 
 interface ExamineOptions {
   readonly mode: Settings['mode'];
@@ -112,18 +111,4 @@ async function examineBank(
   } finally {
     egress.retire();
   }
-}
-
-/** Connects to Redis and sends each kind of command that sharing uses. @throws StepFailed sharing-unavailable */
-async function checkSharing(settings: RedisSettings, clock: Clock, { facts }: Findings): Promise<void> {
-  const { protocol, host } = new URL(settings.REDIS_URL.read().trim());
-  const { REDIS_KEY_PREFIX: keyPrefix } = settings;
-  Object.assign(facts, { server: `${protocol}//${host}`, keyPrefix });
-  // the client is loaded only if REDIS_URL is set
-  const { RedisConnection } = await import('../../sharing/redis-connection.js');
-  const connection = new RedisConnection(settings, pino({ level: 'silent' }), clock);
-  await connection.connect();
-  connection.close();
-  if (connection.trouble === null) return;
-  throw new StepFailed(problemOf('sharing-unavailable', `Redis cannot be used: ${connection.trouble}.`));
 }
