@@ -36,8 +36,8 @@ interface Waiting<T> {
 }
 
 /**
- * True if the reason may go away without a change of the files: too many open files, a certificate that is not valid
- * yet.
+ * Interval at which unusable files are read again: the reason may go away without a change of the files, for example
+ * too many open files, or a certificate that is not valid yet.
  */
 const RETRY_MS = 60_000;
 
