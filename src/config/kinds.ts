@@ -86,7 +86,7 @@ export const cidrs = listOf((text) => toCidr(text) !== null, 'an address or CIDR
 export const clients = listOf(
   (text) => toNetworks([text]).length > 0,
   'an address, a CIDR, loopback, private or any',
-).describe('CIDRs, `loopback`, `private`, `any`');
+).describe('addresses, CIDRs, `loopback`, `private`, `any`');
 
 /** Names as in a Host header, in lower case and without port. */
 export const hostNames = z

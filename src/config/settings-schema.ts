@@ -204,7 +204,7 @@ const http = {
     example: 'accounts.internal.example,localhost',
   }),
   ALLOWED_CLIENTS: withDefault(kinds.clients, 'loopback', {
-    meaning: 'Client addresses that may call: CIDRs, `loopback`, `private` (includes loopback) or `any`.',
+    meaning: 'Clients that may call: addresses, CIDRs, `loopback`, `private` (includes loopback) or `any`.',
     example: '10.1.0.0/16,loopback',
   }),
   TLS_CERT_FILE: optional(kinds.certificatesFile, {

@@ -86,7 +86,7 @@ function assertForm({ httpVersionMajor, method, url = '', rawHeaders, headers }:
 
 /**
  * True if a page of another origin made the call. Browsers send `Sec-Fetch-Site` only over HTTPS and to this machine,
- * and `Origin` with every call by a script of another origin. A navigation by the user, such as a link to a CSV, does
+ * and `Origin` with every call whose response a script of another origin could read. A navigation by the user, such as a link to a CSV, does
  * not count: the other site cannot read the response.
  */
 function isForeignPage(headers: IncomingHttpHeaders): boolean {

@@ -22,8 +22,8 @@ export class Readiness {
   }
 
   /**
-   * The current facts. Without a snapshot to serve, calls the bank in the background and waits at most 500 ms for its
-   * response.
+   * The current facts. Calls the bank in the background if a refresh or a token is needed. Waits at most 500 ms for its
+   * response, and only if readiness depends on it.
    */
   async facts(): Promise<GatewayFacts> {
     const facts = this.status.read();
@@ -52,7 +52,10 @@ const dependsOnBank = (facts: GatewayFacts): boolean =>
   facts.bank.lastSuccessAt.token === null ||
   (!facts.snapshot.servable && (facts.token.state !== 'usable' || !isReady(facts)));
 
-/** True if this instance takes calls, and a call for accounts would be answered now. */
+/**
+ * True if this instance takes calls, a call for accounts would be answered now, and its first token requests are not failing
+ * for a reason of the operator.
+ */
 export const isReady = (facts: GatewayFacts): boolean =>
   !facts.stopping && canAnswer(facts) && !isRefusedSinceStart(facts);
 

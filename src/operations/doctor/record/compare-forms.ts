@@ -124,8 +124,8 @@ function formOf(value: unknown): string {
 }
 
 /**
- * The bank's numbers have no trailing zeros, so their number of decimals is a value, not a form, up to that of any
- * currency.
+ * The bank's numbers have no trailing zeros, so up to 3 decimals, as many as a dinar has, their number is a value, not
+ * a form.
  */
 function numberForm(source: string): string {
   const [, decimals = '', exponent] = /^-?\d+(?:\.(\d+))?([eE].*)?$/.exec(source) ?? [];

@@ -40,7 +40,7 @@ const KNOWN_NAMES = new Set(
 
 /**
  * Header names with the values that matter; null for every other value. A name that contains a word of the data is
- * masked.
+ * masked, unless many servers send it.
  */
 export function maskHeaders(headers: IncomingHttpHeaders, mask: Mask, data: DataWords): Record<string, string | null> {
   const shown = Object.entries(headers).flatMap(([name, value]) => {

@@ -84,7 +84,7 @@ export class Mask {
     }).join('');
   }
 
-  /** Masks an IBAN in its notation. Every notation of one IBAN gets the same replacement. */
+  /** Masks an IBAN in its notation. With or without spaces, in any letter case, one IBAN gets the same replacement. */
   #iban(written: string, plain: string): string {
     const masked = this.#once(this.#texts, plain, () => this.#otherIban(plain));
     let at = 0;
