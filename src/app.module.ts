@@ -93,7 +93,7 @@ export class AppModule {
   /** Starts the first refresh in the background. */
   readAtStart(): void {
     // failures are logged where they happen
-    this.snapshots.probe()?.catch(() => undefined);
+    this.snapshots.refreshForHealth()?.catch(() => undefined);
   }
 
   /**

@@ -36,7 +36,8 @@ export class IdentityLog {
   }
 
   /**
-   * @param candidate null if it could not be read @param isWaiting true if the bank may accept it later
+   * @param candidate null if it could not be read
+   * @param isWaiting true if the bank may accept it later
    */
   refused(
     { code, owner, detail }: GatewayError,

@@ -291,14 +291,19 @@ describe('the back-off', () => {
     expect((await here.snapshots.get(ANY)).stale).toBe(true);
     const error = await refusalOf(() => here.snapshots.get(NO_CACHE));
     expect([error.code, error.retryAfterMs]).toEqual(['bank-rate-limited', 7000]);
-    expect(here.snapshots.probe()).toBeNull();
+    expect(here.snapshots.refreshForHealth()).toBeNull();
     expect(here.asked).toHaveLength(2);
   });
 
   it('ends with a single refresh for callers and health', async () => {
     const here = await scene().beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
     here.clock.advance(17_000);
-    const all = [here.snapshots.probe(), here.snapshots.probe(), here.snapshots.get(ANY), here.snapshots.get(ANY)];
+    const all = [
+      here.snapshots.refreshForHealth(),
+      here.snapshots.refreshForHealth(),
+      here.snapshots.get(ANY),
+      here.snapshots.get(ANY),
+    ];
     expect(here.asked).toHaveLength(2);
     here.answer();
     await Promise.all(all);
@@ -429,7 +434,7 @@ describe('without a token, during its back-off', () => {
     const stale = { cache: 'hit', stale: true, failure: 'credentials-rejected' };
     expect(await here.snapshots.get(ANY)).toMatchObject(stale);
     expect(await refusalOf(() => here.snapshots.get(NO_CACHE))).toBe(NO_TOKEN);
-    expect(here.snapshots.probe()).toBeNull();
+    expect(here.snapshots.refreshForHealth()).toBeNull();
     expect(here.snapshots.status()).toMatchObject({ stale: true, trouble: null });
     expect([here.asked.length, refreshes]).toEqual([1, 0]);
     here.tokenFailure = null;
@@ -460,11 +465,11 @@ describe('the health probe', () => {
     here.asked.at(-1)?.reject(new NoToken('credentials-rejected', 'as scripted'));
     expect(await getting).toMatchObject({ stale: true });
     expect(here.snapshots.status()).toMatchObject({ stale: true, trouble: null });
-    const probing = here.snapshots.probe();
+    const probing = here.snapshots.refreshForHealth();
     here.answer();
     await probing;
     expect(here.snapshots.status().stale).toBe(false);
-    expect(here.snapshots.probe()).toBeNull();
+    expect(here.snapshots.refreshForHealth()).toBeNull();
   });
 
   it('reports no failure of a replaced identity', async () => {
@@ -474,12 +479,12 @@ describe('the health probe', () => {
     await getting;
     here.replaceIdentity();
     expect(here.snapshots.status().stale).toBe(false);
-    expect(here.snapshots.probe()).toBeNull();
+    expect(here.snapshots.refreshForHealth()).toBeNull();
   });
 
   it('starts no refresh while a snapshot is cached, however old', async () => {
     const here = await scene().begin({ ageMs: MAX_AGE_MS + 1 });
-    expect(here.snapshots.probe()).toBeNull();
+    expect(here.snapshots.refreshForHealth()).toBeNull();
     expect(here.asked).toHaveLength(1);
     expect(here.log.lines('snapshot.failed')).toEqual([]);
   });
@@ -630,7 +635,7 @@ describe('a snapshot of another instance', () => {
     expect(await getting).toMatchObject({ stale: false, snapshot: { size: 4 } });
     const failing = { isOfOtherInstance: true, stale: false, trouble: { attempts: 1, circuit: 'half-open' } };
     expect(here.snapshots.status()).toMatchObject(failing);
-    const probing = here.snapshots.probe();
+    const probing = here.snapshots.refreshForHealth();
     expect(here.asked.at(-1)?.accepts({ leadMs: 1001, durationMs: 0 })).toBe(false);
     here.answer();
     await probing;

@@ -59,7 +59,7 @@ export class SnapshotCache {
   }
 
   /** Starts a background refresh for health if this process has not read a snapshot yet, or after a failure. */
-  probe(): Promise<unknown> | null {
+  refreshForHealth(): Promise<unknown> | null {
     const { running, trouble, refusal, last } = this.refresher.state();
     if (running) return running.result;
     if (trouble?.circuit === 'open' || refusal) return null;

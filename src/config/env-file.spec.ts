@@ -25,15 +25,12 @@ it.each([
   expect(warningsOf(text)).toEqual(names.map((name) => `the value of ${name} ${ending}`));
 });
 
-it.each([
-  ['blank lines', '\n'.repeat(1_000_000)],
-  ['lines of white space', ' \r\n'.repeat(300_000)],
-  ['names', Array.from({ length: 100_000 }, (_, index) => `A${index}=\n`).join('')],
-])('1 MB of %s takes no quadratic time', (_name, text) => {
-  const plain = withoutBlankLines(text);
-  expect(warningsOf(plain)).toEqual([]);
-  expect(Object.keys(parse(plain)).length).toBe(text.startsWith('A') ? 100_000 : 0);
-});
+it.each(['\n'.repeat(100_000), ' \r\n'.repeat(100_000), '\r'.repeat(100_000), '\u2028\n'.repeat(100_000)])(
+  'a run of blank lines is at most one, because dotenv takes quadratic time for it',
+  (lines) => {
+    expect(withoutBlankLines(`A=1\n${lines}B=2`)).toBe('A=1\n\nB=2');
+  },
+);
 
 it('a value of several lines keeps them', () => {
   expect(parse(withoutBlankLines('A="1\r\n2\n\n3"\r\n\r\n\r\nB=4'))).toEqual({ A: '1\n2\n\n3', B: '4' });

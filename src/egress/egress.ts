@@ -119,7 +119,8 @@ export class Egress {
 
   /**
    * Runs `attempt` with the retries of a call, for the doctor.
-   * @param attempt rejects with CallFailed @param target host and port of the other side, for messages
+   * @param attempt rejects with CallFailed
+   * @param target host and port of the other side, for messages
    * @throws GatewayError as `get`
    */
   async reach<T>(baseUrl: string, target: string, attempt: (agent: Agent) => Promise<T>): Promise<T> {

@@ -17,8 +17,8 @@ export function parseHttpDate(date = ''): number | null {
 export const isSkewed = (clockSkewMs: number): boolean => Math.abs(clockSkewMs) > SKEWED_FROM_MS;
 
 /**
- * Milliseconds from a Retry-After header in seconds or as a date (RFC 9110 §10.2.3); undefined if it is invalid. @param
- * date the Date header of the same response, since the other side's date follows its own clock
+ * Milliseconds from a Retry-After header in seconds or as a date (RFC 9110 §10.2.3); undefined if it is invalid.
+ * @param date the Date header of the same response, since the other side's date follows its own clock
  */
 export function toRetryAfterMs(header = '', date = '', nowMs = Date.now()): number | undefined {
   const text = header.trim();

@@ -24,8 +24,8 @@ export interface Proxy {
 
 /**
  * Opens a connection through a CONNECT proxy, ready for TLS with the bank. Any response other than a 200 with nothing
- * after it is an error. An attempt that `signal` ends leaves no socket. @param target host and port of the bank;
- * everything else here is for the proxy
+ * after it is an error. An attempt that `signal` ends leaves no socket.
+ * @param target host and port of the bank; everything else here is for the proxy
  * @throws GatewayError proxy-refused, proxy-unavailable, bank-unreachable
  */
 export async function openTunnel(

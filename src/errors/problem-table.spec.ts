@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ALL_CODES, PROBLEM_CODES, PROBLEMS, remedyOf, type Problem } from './problem-table.js';
+import { ALL_CODES, PROBLEM_CODES, PROBLEMS } from './problem-table.js';
 
 /** The codes of docs/errors.md#the-codes, repeated here so that none changes unnoticed. */
 const DOCUMENTED: readonly (readonly [string, number | null, string])[] = [
@@ -42,20 +42,6 @@ describe('the table of problems', () => {
   it('has the codes, statuses and owners that callers rely on, and no others', () => {
     const table = ALL_CODES.map((code) => [code, PROBLEMS[code].status, PROBLEMS[code].owner]);
     expect(table.sort()).toEqual(DOCUMENTED.map((row) => [...row]).sort());
-  });
-
-  it('has one remedy for each owner, which asks nobody else to act', () => {
-    const forOperator = ALL_CODES.filter((code) => remedyOf(code, 'operator') !== remedyOf(code));
-    expect(forOperator).toEqual(['proxy-refused']);
-    const network = remedyOf('proxy-refused', 'network');
-    const operator = remedyOf('proxy-refused', 'operator');
-    expect([network, operator]).toEqual([
-      expect.stringMatching(/^Report it to the network team\. .*CONNECT/),
-      expect.stringMatching(/^Correct the settings of the proxy\. (?!.*network team)/),
-    ]);
-    const { steps }: Problem = PROBLEMS['proxy-refused'];
-    // the page of the code, which knows no owner, has both
-    expect(steps.slice(0, 2)).toEqual([network, expect.stringContaining(operator)]);
   });
 
   it('distinguishes codes of responses from codes that only /health reports', () => {

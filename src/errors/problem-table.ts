@@ -13,8 +13,6 @@ export interface Problem {
    * is an instruction that "now" or "before 06:10:14" can complete. It also fits the doctor, which tries only once.
    */
   readonly steps: readonly [string, ...string[]];
-  /** The remedy if the operator must act, unlike the usual owner. Written like the first step. */
-  readonly operatorRemedy?: string;
   /** The request to the bank or the network team; ends the text that the status page copies. */
   readonly request?: string;
   /** True if it may end without anyone's action. */
@@ -31,8 +29,6 @@ const END_BACK_OFF =
   'Once that is done, [reload](troubleshooting.md#commands): this ends the back-off, which may last 300 seconds.';
 const LATE_CERTIFICATE =
   'If all of this is right, the bank may ask for the certificate after the handshake: set `BANK_TLS_MAX_VERSION=1.2`, and [restart](troubleshooting.md#commands).';
-const CORRECT_PROXY =
-  'Correct the settings of the proxy. In EGRESS_PROXY_URL, user and password are percent-encoded. An https:// proxy with a private CA needs EGRESS_PROXY_CA_FILE.';
 const TRY_PROXY = 'Try the proxy without the gateway: `curl -v -x <proxy> https://<host of BANK_BASE_URL>`.';
 
 /** Every error of the gateway: the source of /problems, /health, the doctor, the OpenAPI document and docs/errors.md. */
@@ -291,13 +287,11 @@ export const PROBLEMS = {
     title: 'The egress proxy rejected the tunnel',
     when: 'The egress proxy opened no tunnel. `detail` has its status. The operator must act on a 401 or 407, and on an https proxy that is not trusted or wants a certificate.',
     steps: [
-      'Report it to the network team. The proxy must allow CONNECT to the host and port of the bank. First check BANK_BASE_URL, BANK_AUTH_URL and EGRESS_PROXY_URL.',
-      `If the operator must act: ${CORRECT_PROXY}`,
+      'Find out why the proxy opens no tunnel. For a 401 or 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank.',
       DOCTOR,
       TRY_PROXY,
       'After a change of `EGRESS_PROXY_URL`, [restart](troubleshooting.md#commands).',
     ],
-    operatorRemedy: CORRECT_PROXY,
     request: 'Please allow CONNECT to that host and port, and tell us when it is done.',
   },
   'proxy-unavailable': {
@@ -439,11 +433,8 @@ export const ALL_CODES = Object.keys(PROBLEMS) as AnyCode[];
 
 export const PROBLEM_CODES = ALL_CODES.filter((code): code is ProblemCode => PROBLEMS[code].status !== null);
 
-/** The remedy for whoever must act, by default the usual owner of the code, as plain text. */
-export function remedyOf(code: AnyCode, owner?: Owner): string {
-  const { steps, operatorRemedy }: Problem = PROBLEMS[code];
-  return toPlainText((owner === 'operator' && operatorRemedy) || steps[0]);
-}
+/** The first step of a code, as plain text. */
+export const remedyOf = (code: AnyCode): string => toPlainText(PROBLEMS[code].steps[0]);
 
 /** A step without link addresses. */
 export const toPlainText = (step: string): string => step.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');

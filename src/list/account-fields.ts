@@ -119,8 +119,8 @@ export type BankBalance = Read<typeof BALANCE_FIELDS>;
 const account = objectOf(ACCOUNT_FIELDS);
 
 /**
- * Reads one account. A field that cannot be read makes it invalid; a missing or unknown one does not. @param path path
- * of the account in the document, for the message
+ * Reads one account. A field that cannot be read makes it invalid; a missing or unknown one does not.
+ * @param path path of the account in the document, for the message
  * @throws GatewayError bank-response-invalid, naming the field and never a value
  */
 export function readBankAccount(row: Row, path: string): BankAccount {

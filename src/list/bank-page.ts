@@ -14,8 +14,10 @@ export interface PageFacts {
 }
 
 /**
- * Reads a page of the list. @param fields receives the fields of each account @param take receives each account, in
- * order, and returns true if none before had its id; if the page is rejected, discard what it received
+ * Reads a page of the list.
+ * @param fields receives the fields of each account
+ * @param take receives each account, in order, and returns true if none before had its id; if the page is rejected,
+ *   discard what it received
  * @throws GatewayError bank-response-invalid, naming the path in the document and never a value; what `take` throws
  */
 export function readPage(

@@ -172,7 +172,8 @@ function createSwitches(settings: SandboxSettings, password: string): Switches {
 
 /**
  * Renews the client certificate in the directory. Returns false if the whole identity is new because the old one was
- * unusable. @throws SandboxNotStarted if the directory is not writable
+ * unusable.
+ * @throws SandboxNotStarted if the directory is not writable
  */
 export function renewSandboxClient(directory: string, { newCa = false } = {}): Promise<boolean> {
   return usingDirectory(directory, () => renewClientFile(directory, newCa));

@@ -73,7 +73,8 @@ export class RedisSource extends StoredSource {
 
   /**
    * Returns an acceptable copy, else the last state. The source is then read: with the lock, or without it after the
-   * maximum wait. @throws RedisFailure; the reason of the signal
+   * maximum wait.
+   * @throws RedisFailure; the reason of the signal
    */
   async #find(group: Group, { accepts, signal }: RefreshRequest): Promise<ReadSnapshot | LockedState> {
     const { clock } = this.parts;

@@ -14,6 +14,7 @@ import { examineWith } from '../support/examination.js';
 import { json, type Handler } from '../support/pretend-bank.js';
 import { startProgram } from '../support/program.js';
 import { sampleAccount } from '../support/sample-accounts.js';
+import { recordedPage } from '../support/recorded-page.js';
 import { control, directoryWithIdentity, toSandboxSettings } from '../support/sandbox.js';
 
 const bank = await bankForFile();
@@ -222,16 +223,7 @@ describe('a recording served by the sandbox and compared', () => {
       );
     });
 
-    const oneRow: Exchange = {
-      kind: 'one-row',
-      path: '/api/v1/accounts',
-      query: {},
-      status: 200,
-      failure: null,
-      headers: {},
-      ms: 1,
-      body: '',
-    };
+    const oneRow = recordedPage('', { kind: 'one-row' });
 
     let kept: Promise<MaskedRecording> | undefined;
     const recorded = async () => (await (kept ??= serve({}).then((sandbox) => record(sandbox)))).exchanges;

@@ -49,7 +49,8 @@ async function resolve(host: string, timeoutMs: number): Promise<string[]> {
 
 /**
  * Opens one connection to each host as every call does, and reports the route: TCP, or the tunnel through the proxy.
- * Returns the handshakes, for `checkTls`. @throws GatewayError
+ * Returns the handshakes, for `checkTls`.
+ * @throws GatewayError
  */
 export async function checkRoute(
   egress: Egress,

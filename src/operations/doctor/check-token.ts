@@ -21,7 +21,8 @@ const MAY_BE_LATE = new Set(['certificate-rejected', 'address-not-allowed']);
 
 /**
  * Tries TLS 1.2 once if our certificate seems refused over TLS 1.3. Returns the failure to report, with the result of
- * TLS 1.2. @param older an identity that speaks at most TLS 1.2
+ * TLS 1.2.
+ * @param older an identity that speaks at most TLS 1.2
  */
 export async function explainByOlderTls(thrown: unknown, older: BankIdentity): Promise<unknown> {
   const { code, owner, detail } = toGatewayError(thrown);

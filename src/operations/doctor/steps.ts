@@ -106,8 +106,7 @@ export class Steps {
 function toProblem(thrown: unknown): StepProblem {
   if (thrown instanceof StepFailed) return thrown.found;
   if (thrown instanceof GatewayError && thrown.code !== 'internal-error') {
-    const { code, detail, owner } = thrown;
-    return { code, owner, problem: detail, remedy: remedyOf(code, owner) };
+    return { ...problemOf(thrown.code, thrown.detail), owner: thrown.owner };
   }
   const cause = thrown instanceof GatewayError ? thrown.cause : thrown;
   const error = cause instanceof Error ? cause : new Error();

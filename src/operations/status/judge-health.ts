@@ -165,12 +165,7 @@ function judgeSharing(reason: string | null): Part {
 
 const isProxyFailure = ({ code }: GatewayError): boolean => code.startsWith('proxy-');
 
-const fromError = ({ code, detail, owner }: GatewayError): PartProblem => ({
-  code,
-  owner,
-  detail,
-  remedy: remedyOf(code, owner),
-});
+const fromError = ({ code, detail, owner }: GatewayError): PartProblem => ({ ...toProblem(code, detail), owner });
 
 /** `works`: true if the gateway still responds without this component. */
 const failing = (error: GatewayError, works: boolean): Part => ({

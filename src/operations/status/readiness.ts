@@ -40,7 +40,9 @@ export class Readiness {
    */
   #askInBackground({ stopping, certificate, token }: GatewayFacts): Promise<unknown> | null {
     if (stopping || certificate.unusable !== null) return null;
-    return this.snapshots.probe() ?? (token.state === 'usable' ? null : this.identities.current.tokens.get());
+    return (
+      this.snapshots.refreshForHealth() ?? (token.state === 'usable' ? null : this.identities.current.tokens.get())
+    );
   }
 }
 

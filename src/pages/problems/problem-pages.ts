@@ -62,7 +62,7 @@ export function toFailurePage(
     title,
     `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(detail)}</p>
 <p class="quiet"><code>${escapeHtml(instance)}</code> answered ${status}. Request id: <code>${escapeHtml(requestId)}</code></p>
-<h2>What to do</h2><p>${toStatusPageStep(owner, statusPage)} ${mark(remedyOf(code, owner))} Who must act: <b>${owner}</b>.</p>
+<h2>What to do</h2><p>${toStatusPageStep(owner, statusPage)} ${mark(remedyOf(code))} Who must act: <b>${owner}</b>.</p>
 <p><a href="/problems/${code}">All steps for ${code}</a> · <a href="/">Status</a></p>`,
   );
 }

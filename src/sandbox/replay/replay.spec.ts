@@ -1,21 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Exchange } from './read-recording.js';
+import { recordedPage } from '../../../test/support/recorded-page.js';
 import { Replay } from './replay.js';
 
-const page = (body: string): Exchange => ({
-  kind: 'page',
-  path: '/api/v1/accounts',
-  query: { PageNumber: '1', PageSize: '1000' },
-  status: 200,
-  failure: null,
-  headers: {},
-  ms: 1,
-  body,
-});
 const replay = (body: string) =>
   new Replay({
     facts: { recording: 1, at: '', version: '', httpVersion: '1.1', tls: {} },
-    exchanges: [page(body)],
+    exchanges: [recordedPage(body, { query: { PageNumber: '1', PageSize: '1000' } })],
   });
 
 describe('the accounts of a recorded page', () => {

@@ -15,7 +15,8 @@ const SHOW_AFTER_MS = [300, 1300];
 
 /**
  * Keeps the frame around the content: the header, the sandbox bar, and the dimmed look while the gateway is
- * unreachable. @param show fetches the page's data from the gateway
+ * unreachable.
+ * @param show fetches the page's data from the gateway
  */
 export function useFrame(root: HTMLElement, { health, problem }: Live, turn: number | string, show: () => void): void {
   useEffect(startClock, []);

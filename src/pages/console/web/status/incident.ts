@@ -51,8 +51,9 @@ export function toIncident(health: Health, now: number, problems: readonly Probl
   const failure = (served === 'empty' && findFailure(troubles)) || cause;
   const status = toStatus(failure.code, problems);
   // a gateway without any list may have been started after its certificate expired
-  const isUnknown = cause.part === 'certificate' && expiresAt === null;
-  const since = served === 'none' ? (isUnknown ? null : latest([cause.since, expiresAt], now)) : cause.since;
+  const isUnknown = served === 'none' && cause.part === 'certificate' && expiresAt === null;
+  const failingSince = served === 'none' ? latest([cause.since, expiresAt], now) : cause.since;
+  const since = isUnknown ? null : failingSince;
   const end = toEnd(cause, served, health, findFailure(troubles) !== undefined);
   const isShut = cause.part === 'listener' && end !== null && Date.parse(end) <= now;
   const isBad = isShut || !['current', 'copy', 'waiting', 'untried'].includes(served);
