@@ -16,4 +16,6 @@ export default {
   testTimeout: 1_200_000,
   // tests spend much of their time waiting: six workers keep two cores busy
   maxWorkers: 6,
+  // six processes with full heaps end together: on two busy cores that takes longer than the default 500 ms
+  workerGracefulExitTimeout: 10_000,
 };
