@@ -58,3 +58,18 @@ it('an endless reply on an idle connection closes the connection', async () => {
   await until(() => ended);
   expect(connection.trouble).toBe('it did not answer in time (timeout)');
 });
+
+it('a server that is no Redis is said to be none', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined).on('data', () => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onClose(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const url = { file: null, read: () => `redis://127.0.0.1:${port}` };
+  const settings = { REDIS_URL: url, REDIS_CA_FILE: undefined, REDIS_KEY_PREFIX: 'test:' };
+  const connection = new RedisConnection(settings, pino({ level: 'silent' }), new FakeClock());
+  onClose(() => connection.close());
+  await connection.connect();
+  expect(connection.trouble).toBe('its answer makes no sense: it may be no Redis (nonsense)');
+});

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 import type { Logger } from 'pino';
@@ -123,9 +124,12 @@ export class RedisConnection {
   async #open(): Promise<RedisClient> {
     const connectMs = CONNECT_WAITS * this.waitMs;
     const client = createRedisClient(this.settings, connectMs);
+    // an answer that is not Redis' is an error of the client, and `connect` still waits
+    const failing = once(client, 'error').then(([error]) => Promise.reject(error as Error));
     const connecting = client.connect();
     try {
-      if ((await within(connecting, connectMs)) === TIMED_OUT) throw new RedisFailure('timeout');
+      if ((await within(Promise.race([connecting, failing]), connectMs)) === TIMED_OUT)
+        throw new RedisFailure('timeout');
       await this.#check(client);
       return client;
     } catch (error) {
