@@ -13,6 +13,7 @@ const PATH = '/api/v1/accounts';
 
 const bank = await bankForFile();
 const clock = new MovedClock();
+clock.stop();
 let gateway: Gateway;
 beforeAll(async () => {
   gateway = await startGateway(bank, {}, clock);
