@@ -1,4 +1,4 @@
-import { accessSync, constants, rmSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Clock } from '../time/clock.js';
 import { examine, toExitCode } from '../operations/doctor/examine.js';
@@ -39,12 +39,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
     if (options.record) checkWritable(options.record);
     if (options.compare) compared = readRecording(options.compare);
   } catch (error) {
-    const why =
-      error instanceof RecordingUnusable
-        ? error.message
-        : `${options.record} cannot be written (${(error as NodeJS.ErrnoException).code}).`;
-    process.stderr.write(`accounts-gateway doctor: ${why}\n`);
-    return EXIT.settings;
+    return reportUnusable(process, options, error);
   }
   print(`accounts-gateway ${VERSION} doctor (${mode}${offline ? ', offline' : ''})\n\n`);
   try {
@@ -68,7 +63,11 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
     const differences = compared && recording ? compareForms(compared.exchanges, recording.exchanges) : null;
     if (json) process.stdout.write(`${JSON.stringify({ ...report, ...(differences && { differences }) }, null, 2)}\n`);
     print(toVerdictText(report, VERSION, new Date(), offline));
-    if (options.record && recording) print(write(options.record, recording, process.stdout.isTTY === true));
+    try {
+      if (options.record && recording) print(write(options.record, recording, process.stdout.isTTY === true));
+    } catch (error) {
+      return reportUnusable(process, options, error);
+    }
     const exitCode = toExitCode(report);
     // a bank that has always failed like this has not changed
     if (differences === null || (exitCode !== 0 && exitCode < 7)) return exitCode;
@@ -78,6 +77,16 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
   } finally {
     await (sandbox as Sandbox | null)?.close();
   }
+}
+
+/** Reports a file that cannot be read or written. Returns the exit code. */
+function reportUnusable({ stderr }: NodeJS.Process, { record }: DoctorOptions, error: unknown): number {
+  const why =
+    error instanceof RecordingUnusable
+      ? error.message
+      : `${record} cannot be written (${(error as NodeJS.ErrnoException).code}).`;
+  stderr.write(`accounts-gateway doctor: ${why}\n`);
+  return EXIT.settings;
 }
 
 /** Checks that the path is a regular file, because it is replaced. @throws ErrnoException */
@@ -90,11 +99,18 @@ function checkWritable(file: string): void {
 /**
  * Writes the recording. Returns the text to print. Only a terminal gets old and new values, because the report may go
  * into a ticket.
+ * @throws ErrnoException
  */
 function write(file: string, { text, exchanges, maskedValues, samples }: MaskedRecording, onTerminal: boolean): string {
-  // an existing file may have another mode, or be a link
-  rmSync(file, { force: true });
-  writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
+  // an existing file may have another mode, be a link, or be needed if the disk is full
+  const temporary = `${file}.${process.pid}.tmp`;
+  try {
+    writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' });
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
   const shown = onTerminal
     ? samples.map(([before, after]) => `  ${before}  →  ${after}\n`.replaceAll(/[^\P{Cc}\n]/gu, '?'))
     : [];

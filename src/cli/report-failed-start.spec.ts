@@ -1,6 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { CertificateUnreadable } from '../auth/certificate-unreadable.js';
+import { RecordingUnusable } from '../sandbox/replay/read-recording.js';
+import { SandboxNotStarted } from '../sandbox/listen.js';
 import { reportFailedStart } from './report-failed-start.js';
 
 const systemError = (fields: object) => Object.assign(new Error('secret'), fields);
@@ -26,6 +28,12 @@ it.each<[string, Error, number, string]>([
     'internal error: Error ENOENT /dist/index.html',
   ],
   ['an unforeseen error', new TypeError('secret'), 1, 'internal error: TypeError.'],
+  [
+    'a file of --replay that is no recording',
+    new SandboxNotStarted('--replay: x is no recording.', { cause: new RecordingUnusable('x is no recording.') }),
+    2,
+    'x is no recording.',
+  ],
   [
     'a wrong passcode',
     new CertificateUnreadable('passcode', 'The passcode is wrong.', 'Set it.'),

@@ -3,6 +3,7 @@ import { envFilePath } from '../config/env-file.js';
 import { SettingsInvalid } from '../config/settings-error.js';
 import { CertificateUnreadable } from '../auth/certificate-unreadable.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
+import { RecordingUnusable } from '../sandbox/replay/read-recording.js';
 import { EXIT } from './exit.js';
 
 type SystemError = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };
@@ -40,6 +41,8 @@ export function reportFailedStart({ stderr, logger: log, onTerminal }: Outputs, 
   if (reason !== null) {
     logger?.fatal({ event: 'gateway.not-started' }, reason);
     stderr.write(`${reason}\n`);
+    // --replay is an option, as wrong as a setting
+    if ((error as Error).cause instanceof RecordingUnusable) return EXIT.settings;
   } else if (!log) {
     throw error;
   } else {

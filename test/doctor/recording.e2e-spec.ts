@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { compareForms } from '../../src/operations/doctor/record/compare-forms.js';
@@ -264,6 +264,15 @@ describe('node dist/main.js doctor --record and --compare', () => {
     expect(stdout).not.toMatch(/[^\P{Cc}\n]/u);
   });
 
+  it('says in words that the recording could not be written, and keeps the earlier one', async () => {
+    // the new file is written beside the old one, under a name that is too long
+    const name = 'k'.repeat(250);
+    writeFileSync(join(directory, name), 'earlier');
+    const { code, stderr } = await run(['--record', name]);
+    expect([code, stderr]).toEqual([2, `accounts-gateway doctor: ${name} cannot be written (ENAMETOOLONG).\n`]);
+    expect(readFileSync(join(directory, name), 'utf8')).toBe('earlier');
+  });
+
   it.each<[string, string, () => void]>([
     ['in a folder that does not exist', 'nowhere/bank.ndjson', () => undefined],
     ['a FIFO', 'fifo', () => void execFileSync('mkfifo', [join(directory, 'fifo')])],
@@ -274,6 +283,16 @@ describe('node dist/main.js doctor --record and --compare', () => {
     expect(stderr).toMatch(
       new RegExp(`^accounts-gateway doctor: ${file} cannot be written \\((ENOENT|no regular file)\\)\\.\n$`),
     );
+  });
+
+  it.each<[string, (text: string) => Buffer]>([
+    ['a byte order mark', (text) => Buffer.from(`\ufeff${text}`)],
+    ['UTF-16', (text) => Buffer.from(`\ufeff${text}`, 'utf16le')],
+    ['UTF-16 in network order', (text) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
+  ])('reads a recording that an editor saved with %s', (_name, save) => {
+    const file = join(temporaryDirectory(), 'bank.ndjson');
+    writeFileSync(file, save(FACTS));
+    expect(readRecording(file).facts.recording).toBe(1);
   });
 
   it.each<[string, (file: string) => void, RegExp]>([
@@ -290,7 +309,13 @@ describe('node dist/main.js doctor --record and --compare', () => {
       /line 2, headers: unexpected form/,
     ],
     ['endless', (file) => writeFileSync(file, '{}\n'.repeat(3000)), /more than 2100 lines/],
+    ['empty', (file) => writeFileSync(file, ''), /it is empty/],
     ['a directory', (file) => mkdirSync(file), /not a regular file/],
+    [
+      'a link to a file of /proc without an end',
+      (file) => symlinkSync('/proc/self/pagemap', file),
+      /larger than|ENOENT/,
+    ],
     ['a FIFO', (file) => execFileSync('mkfifo', [file]), /not a regular file/],
   ])('reports a recording that is %s, without quoting it', async (_name, create, why) => {
     const file = join(temporaryDirectory(), 'bank.ndjson');

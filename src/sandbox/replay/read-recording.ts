@@ -1,7 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { z } from 'zod';
 
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
 /** One refresh requests at most 2000 pages. */
 const MAX_LINES = 2100;
 
@@ -53,9 +54,9 @@ export class RecordingUnusable extends Error {
 /** Reads a recording from `doctor --record`, which is untrusted input. @throws RecordingUnusable */
 export function readRecording(file: string): Recording {
   const refuse = (why: string) => new RecordingUnusable(`${file} is no recording of the doctor: ${why}.`);
-  const lines = readText(file)
-    .trimEnd()
-    .split('\n', MAX_LINES + 1);
+  const text = readText(file).trimEnd();
+  if (text === '') throw refuse('it is empty');
+  const lines = text.split('\n', MAX_LINES + 1);
   if (lines.length > MAX_LINES) throw refuse(`it has more than ${MAX_LINES} lines`);
   const [first, ...others] = lines.map((line, index) => {
     try {
@@ -74,19 +75,40 @@ export function readRecording(file: string): Recording {
   return { facts, exchanges: others.map((value, index) => check(exchangeSchema, value, index + 2)) };
 }
 
-/** @throws RecordingUnusable if it is too large or not a regular file */
+/**
+ * The text of a file, also one that an editor saved with a byte order mark or in UTF-16.
+ * @throws RecordingUnusable if it is too large or not a regular file
+ */
 function readText(file: string): string {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    const stat = fstatSync(descriptor);
-    if (!stat.isFile()) throw new RecordingUnusable(`${file} is not a regular file.`);
-    if (stat.size > MAX_FILE_BYTES) throw new RecordingUnusable(`${file} is larger than ${MAX_FILE_BYTES} bytes.`);
-    return readFileSync(descriptor, 'utf8');
+    if (!fstatSync(descriptor).isFile()) throw new RecordingUnusable(`${file} is not a regular file.`);
+    const bytes = readUpTo(descriptor, MAX_FILE_BYTES);
+    if (!bytes) throw new RecordingUnusable(`${file} is larger than ${MAX_FILE_BYTES} bytes.`);
+    return new TextDecoder(encodingOf(bytes)).decode(bytes);
   } catch (error) {
     if (error instanceof RecordingUnusable) throw error;
     throw new RecordingUnusable(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
+}
+
+/** All bytes, or null if there are more. Counted while reading, because a file in /proc reports size 0 and may be endless. */
+function readUpTo(descriptor: number, maximum: number): Buffer | null {
+  const chunks: Buffer[] = [];
+  for (let length = 0; length <= maximum;) {
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    const read = readSync(descriptor, chunk);
+    if (read === 0) return Buffer.concat(chunks);
+    chunks.push(chunk.subarray(0, read));
+    length += read;
+  }
+  return null;
+}
+
+function encodingOf([a, b]: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  if (a === 0xff && b === 0xfe) return 'utf-16le';
+  return a === 0xfe && b === 0xff ? 'utf-16be' : 'utf-8';
 }
