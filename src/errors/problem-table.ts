@@ -156,7 +156,8 @@ export const PROBLEMS = {
     title: 'A certificate cannot be used',
     when: 'The client certificate has expired, is not valid yet, or cannot be read. In /health also: a new certificate of this API.',
     steps: [
-      'Install a valid certificate with its key. For the bank: BANK_PFX_FILE and its passcode, or BANK_CERT_FILE and BANK_KEY_FILE. For this API: TLS_CERT_FILE and TLS_KEY_FILE.',
+      'Install a valid certificate with its key. Its settings name the files.',
+      'For the bank, they are BANK_PFX_FILE and its passcode, or BANK_CERT_FILE and BANK_KEY_FILE. For this API: TLS_CERT_FILE and TLS_KEY_FILE.',
       'For the reason, [run the doctor](troubleshooting.md#the-doctor) with `--offline`.',
       'If it has expired, order a new one from the bank, or from your CA for this API.',
       'Files are loaded within 5 seconds, without a restart.',
@@ -287,7 +288,7 @@ export const PROBLEMS = {
     title: 'The egress proxy rejected the tunnel',
     when: 'The egress proxy opened no tunnel. `detail` has its status. The operator must act on a 401 or 407, and on an https proxy that is not trusted or wants a certificate.',
     steps: [
-      'Find out why the proxy opens no tunnel. For a 401 or 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank.',
+      'Get the proxy to open the tunnel. For a 401 or 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank.',
       DOCTOR,
       TRY_PROXY,
       'After a change of `EGRESS_PROXY_URL`, [restart](troubleshooting.md#commands).',
@@ -349,8 +350,8 @@ export const PROBLEMS = {
     title: 'A certificate expires soon',
     when: 'The client certificate, or the certificate of this API, expires in less than 30 days.',
     steps: [
-      'Install a new certificate. Order a client certificate from the bank, a certificate of this API from your CA.',
-      'See which one it is, and its date: `certificate` and `listener` in `/health`.',
+      'Install a new certificate. Order it from the issuer of the current one.',
+      'See which one it is, and its date: `certificate` and `listener` in `/health`. The bank issues the first, your CA the second.',
       '[Check the new file](certificates.md#renew-the-certificate) before you install it.',
       'Replace the old file. The gateway loads it within 5 seconds, tests it at the bank, and keeps the old one if that fails.',
       'Read the log: `certificate.replaced` has the new date, `certificate.refused` the reason.',
