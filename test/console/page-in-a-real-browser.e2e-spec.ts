@@ -161,13 +161,14 @@ describeWithChromium('the console page in a real browser', () => {
   it('Accounts shows totals by currency, what they include, and the list', async () => {
     const { page, wrongs } = await open();
     await settled(page);
-    await page.getByText('1–25 of 120 in total').waitFor();
+    await page.getByText('1–25 of 120').waitFor();
     await page.locator('.totals').getByText('Includes').waitFor();
-    expect(await shownTotals(page)).toBe(6);
+    // one row: the sum of 17 digits takes two of its six columns
+    expect(await shownTotals(page)).toBe(5);
     await page.emulateMedia({ media: 'print' });
     expect(await shownTotals(page)).toBe(12);
     await page.emulateMedia({ media: 'screen' });
-    await page.getByRole('button', { name: '6 more' }).click();
+    await page.getByRole('button', { name: '7 more' }).click();
     expect(await shownTotals(page)).toBe(12);
     expect(wrongs).toEqual([]);
   });
@@ -265,8 +266,22 @@ describeWithChromium('the console page in a real browser', () => {
     return tab;
   }
 
-  it('nothing is cut off in Accounts at any width during an incident', async () => {
-    expect((await openState('the bank fails')).wrongs).toEqual([]);
+  it('nothing is cut off in Accounts at any width during an incident, and the tab shows it', async () => {
+    const { page, wrongs } = await openState('the bank fails');
+    expect(wrongs).toEqual([]);
+    await until(async () => (await page.title()) === 'The bank returned a server error · Accounts · Accounts gateway');
+    expect(await page.locator('link[rel=icon]').getAttribute('href')).toContain(encodeURIComponent('#8f5400'));
+  });
+
+  it('a total of 17 digits is on one line, like those beside it', async () => {
+    const { page } = await openState('all is well');
+    for (const width of [1920, 1280, 768]) {
+      await page.setViewportSize({ width, height: 900 });
+      const amounts = page.locator('.totals tbody tr:not(.print-only) .amount');
+      expect((await amounts.allTextContents()).some((text) => text.length > 19)).toBe(true);
+      const heights = await amounts.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
+      expect(new Set(heights).size).toBe(1);
+    }
   });
 
   it('nothing that a hostile bank sends is cut off, and it is shown as text with every digit', async () => {
@@ -306,7 +321,7 @@ describeWithChromium('the console page in a real browser', () => {
     expect(await axeFaultsOf(page, ['color-contrast'])).toEqual([]);
     await page.locator('#search').fill('nordlys');
     await page.getByText(/^\d+ of the last 25 accounts loaded; the gateway does not answer$/).waitFor();
-    expect(await shownTotals(page)).toBe(6);
+    expect(await shownTotals(page)).toBe(5);
     await page.locator('#search').fill('');
     const second = await startGateway(bank, env);
     await second.get('/api/v1/accounts', { 'x-client-name': 'treasury' });
@@ -377,7 +392,7 @@ describeWithChromium('the console page in a real browser', () => {
     await page.locator('.panel').waitFor({ state: 'hidden' });
     await page.keyboard.press('/');
     await page.keyboard.press('Escape');
-    await page.getByText('of 120 in total').waitFor();
+    await page.getByText('of 120').waitFor();
     expect(wrongs).toEqual([]);
   });
 
@@ -433,9 +448,9 @@ describeWithChromium('the console page in a real browser', () => {
 
     it('contains the page number and the open account; another filter starts at the first page', async () => {
       const { page } = await open('?pageNumber=2&pageSize=50');
-      await page.getByText('51–100 of 120 in total').waitFor();
+      await page.getByText('51–100 of 120').waitFor();
       await page.getByRole('link', { name: 'Next page' }).click();
-      await page.getByText('101–120 of 120 in total').waitFor();
+      await page.getByText('101–120 of 120').waitFor();
       await page.locator('.totals a').first().click();
       await until(() => searchOf(page) === '?currency=BHD&pageSize=50');
       await rowsOf(page).first().click();
@@ -451,10 +466,10 @@ describeWithChromium('the console page in a real browser', () => {
       await page.getByText('No account to show').waitFor();
       await page.goto(`${gateway.url}/accounts?pageNumber=99`);
       await page.getByRole('button', { name: 'To the first page' }).click();
-      await page.getByText('1–25 of 120 in total').waitFor();
+      await page.getByText('1–25 of 120').waitFor();
       await page.goto(`${gateway.url}/accounts?q=zzzzzz`);
       await page.getByRole('button', { name: 'Show all accounts' }).click();
-      await page.getByText('1–25 of 120 in total').waitFor();
+      await page.getByText('1–25 of 120').waitFor();
     });
   });
 
@@ -487,8 +502,16 @@ describeWithChromium('the console page in a real browser', () => {
       await context.grantPermissions(['clipboard-read', 'clipboard-write']);
       const { page } = await openStatus();
       await headline(page, HEALTHY);
+      const announced = page.locator('main > [role=status]');
+      const first = await page.getByRole('heading', { level: 1 }).innerText();
+      await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' });
+      await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+      await until(async () => (await page.getByRole('heading', { level: 1 }).innerText()) !== first);
+      // the negative case: another time is no other state
+      expect(await announced.textContent()).toBe('');
       await turn(page, 'Bank down');
       await headline(page, COPY);
+      expect(await announced.textContent()).toMatch(COPY);
       const card = page.locator('.incident');
       await until(async () => /next in|next with the next call/.test(await card.innerText()));
       const text = await card.innerText();
@@ -540,7 +563,7 @@ describeWithChromium('the console page in a real browser', () => {
       await page.getByText(/^All calls have failed with 502 since/).waitFor();
       await turn(page, 'Reset');
       gateway.app.get(AppModule).reload();
-      await page.getByText('1–25 of 120 in total').waitFor();
+      await page.getByText('1–25 of 120').waitFor();
     });
   });
 });

@@ -141,6 +141,12 @@ async function assertTrue(gateway: Gateway, { sentence, path, owner }: PageState
   if (incident.end !== null && incident.end === snapshot.expiresAt) await assertEndsAt(incident, gateway);
 }
 
+/** The texts of the card that must not break, but take more than one line: the attempts, the next one, and the code. */
+const brokenOf = (page: Page) =>
+  page
+    .locator('.cause .quiet > *')
+    .evaluateAll((all) => all.filter((each) => each.getClientRects().length > 1).map((each) => each.textContent));
+
 /**
  * Asserts that a browser shows the card's sentence first, all of it on one screen, and cuts nothing off at any width.
  * Returns the card's text.
@@ -159,6 +165,7 @@ async function show(page: Page, { sentence, path }: PageState, isExamined: boole
   for (const width of [360, 768, 1920]) {
     await page.setViewportSize({ width, height: 800 });
     expect((await layoutOf(page)).width).toBe(width);
+    expect(await brokenOf(page)).toEqual([]);
   }
   return card;
 }

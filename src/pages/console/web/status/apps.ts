@@ -24,8 +24,9 @@ export function toWellText({ details: { snapshot } }: Health, apps: number, now:
 }
 
 /** What the apps show in the meantime, for the note to their teams. */
-export function toEffect({ served, level, copy, status, end }: Incident, apps: number, now: number): string {
+export function toEffect({ served, isShut, copy, status, end }: Incident, apps: number, now: number): string {
   const none = apps === 0 ? 'No app called in the last minute. ' : '';
+  if (isShut) return 'Apps that verify the certificate of this API cannot connect.';
   if (served === 'unknown') return 'Apps on the same network path cannot reach the gateway either.';
   if (served === 'none') return `${none}${toSubject(apps, 'get')} ${status} instead of data.`;
   if (served === 'waiting' || served === 'untried')
@@ -33,7 +34,6 @@ export function toEffect({ served, level, copy, status, end }: Incident, apps: n
   if (served === 'stopping') return 'Nothing, if another instance answers.';
   if (served === 'empty') return `${none}${toSubject(apps, 'get')} a list without accounts, with status 200.`;
   if (copy) return `${none}${toSubject(apps, 'get')} data of ${toMoment(copy.asOf, now)}, marked stale.`;
-  if (level === 'bad') return 'Apps that verify the certificate of this API cannot connect.';
   return end === null ? 'Nothing. Apps are not affected.' : 'Nothing yet.';
 }
 

@@ -15,6 +15,7 @@ export interface CauseText {
 /** The cause, its start, and its meaning. */
 export function toCauseText(cause: Cause, health: Health | null, now: number): CauseText {
   const { part, code, title, detail, answer } = cause;
+  const request = part === 'token' ? 'token request' : 'account list';
   const isSince = cause.since !== null && isPast(cause.since, now);
   const since = isSince ? ` since ${toMoment(cause.since ?? '', now)}` : '';
   if (code === 'certificate-expiring' && health) return { ...toExpiry(cause, health, now), answer: '', since: '' };
@@ -24,12 +25,15 @@ export function toCauseText(cause: Cause, health: Health | null, now: number): C
     return { what, answer: '', since: '', meaning: '' };
   }
   if (answer !== null && answer !== 200) {
-    const request = part === 'token' ? 'token request' : 'account list';
     const meaning = code === 'bank-error' ? '' : `${title}.`;
     return { what: `The bank answers the ${request} with `, answer: String(answer), since, meaning };
   }
+  // the headline has the age of the copies
+  if (code === 'bank-slow' && since) {
+    return { what: `The ${request} has been slow${since}.`, answer: '', since: '', meaning: '' };
+  }
   // the detail of an unreachable gateway contains the time
-  const failing = since && part !== 'gateway' ? ` ${code === 'bank-slow' ? 'Slow' : 'Failing'}${since}.` : '';
+  const failing = since && part !== 'gateway' ? ` Failing${since}.` : '';
   return { what: detail || `${title}.`, answer: '', since: failing, meaning: '' };
 }
 
@@ -43,7 +47,8 @@ function toExpiry({ part }: Cause, { details: { certificate, listener, snapshot 
     `${Date.parse(notAfter) <= now ? 'expired' : 'expires'} on ${toDateAndMinute(notAfter)} UTC.`;
   if (part === 'listener' && listener) {
     const what = `The certificate of this API ${expires(listener.notAfter)}`;
-    return { what, meaning: 'From then on, apps do not connect to it.' };
+    const from = Date.parse(listener.notAfter) <= now ? 'Since then' : 'From then on';
+    return { what, meaning: `${from}, apps that verify it cannot connect.` };
   }
   const { asOf, expiresAt } = snapshot;
   const copyMs = asOf === null || expiresAt === null ? null : Date.parse(expiresAt) - Date.parse(asOf);
@@ -67,7 +72,8 @@ export function toTimer({ served, end, since, status, cause, copy }: Incident, n
     return { value, label: cause.part === 'token' && !copy ? 'of current data' : `until calls fail with ${status}` };
   }
   if (served === 'none' && since !== null) {
-    return { value: toDuration(now - Date.parse(since)), label: 'apps without data' };
+    const ms = now - Date.parse(since);
+    return { value: ms < 1000 ? 'now' : toDuration(ms), label: 'apps without data' };
   }
   return null;
 }

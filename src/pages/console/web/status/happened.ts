@@ -9,6 +9,7 @@ export interface EventGroup {
   readonly code: string | null;
   readonly from: string;
   readonly to: string;
+  /** How often it happened. One failed call may be several events, such as `bank.unavailable` and `snapshot.failed`. */
   readonly count: number;
   /** True while the problem lasts. */
   readonly open: boolean;
@@ -35,19 +36,31 @@ export function groupEvents(
   isSandbox: boolean,
   now: number,
 ): EventGroup[] {
-  const groups: (EventGroup & { readonly key: string })[] = [];
+  const groups: (EventGroup & { readonly key: string; readonly times: Readonly<Record<string, number>> })[] = [];
   let since = 0;
   for (const { at, event, code = null, msg } of events.filter((each) => Date.parse(each.at) > now - HOUR_MS)) {
     const key = code ?? event;
     const known = groups.findIndex((group, index) => index >= since && group.key === key);
     const before = groups[known];
-    if (before) groups[known] = { ...before, to: at, count: before.count + 1 };
-    else {
+    if (before) {
+      const times = { ...before.times, [event]: (before.times[event] ?? 0) + 1 };
+      groups[known] = { ...before, to: at, times, count: Math.max(...Object.values(times)) };
+    } else {
       const title = problems.find((each) => each.code === code)?.title ?? WORDS[event] ?? capitalize(msg);
       // the page's switches cause a reload, which ends the back-off
       const bySwitch = isSandbox && event === 'config.reload';
       const words = bySwitch ? 'A switch of the sandbox was changed' : title;
-      groups.push({ key, code, title: words, from: at, to: at, count: 1, open: false, bySwitch });
+      groups.push({
+        key,
+        code,
+        title: words,
+        from: at,
+        to: at,
+        times: { [event]: 1 },
+        count: 1,
+        open: false,
+        bySwitch,
+      });
     }
     if (event.endsWith('.recovered')) since = groups.length;
   }

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
+import { toAccounts, toGrouped } from '../shared/count.js';
 import { readNow, toProblem, type ProblemEntry } from '../shared/gateway.js';
 import type { Health } from '../shared/health.js';
 import { serverNow, toMoment } from '../shared/time.js';
 import type { Trouble } from './cause.js';
 import type { IdleText } from './idle.js';
-import { toGrouped } from './minutes.js';
 import { NextTask } from './next-task-line.js';
 
 interface Props {
@@ -84,11 +84,10 @@ async function checkNow(problems: readonly ProblemEntry[]): Promise<string> {
   try {
     const { page, snapshot } = await readNow();
     const at = toMoment(serverNow(), serverNow());
-    const count = `${toGrouped(page.total)} ${page.total === 1 ? 'account' : 'accounts'}`;
     const took = `in ${toGrouped(Math.round(performance.now() - begun))} ms`;
     if (snapshot.stale)
       return `Checked at ${at}: a call gets the copy of ${toMoment(snapshot.asOf, serverNow())}. The bank did not answer.`;
-    return `Checked at ${at}: a call gets current data, ${count}, ${took}.`;
+    return `Checked at ${at}: a call gets current data, ${toAccounts(page.total)}, ${took}.`;
   } catch (error) {
     const { code, status, message } = toProblem(error);
     const title = problems.find((each) => each.code === code)?.title ?? message;

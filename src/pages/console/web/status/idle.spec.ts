@@ -5,12 +5,14 @@ import {
   failingList,
   healthWith,
   NOW,
+  problem,
   PROBLEMS,
   recentWith,
 } from '../../../../../test/support/health-sample.js';
 import { toIdle, toIdleText } from './idle.js';
 import { toNextTask, toCalendar } from './next-task.js';
-import { toPath } from './path.js';
+import { toIncident } from './incident.js';
+import { toMainStage, toPath } from './path.js';
 
 const LATER = NOW + 12 * 60_000;
 const silent = recentWith(
@@ -67,18 +69,33 @@ describe('a gateway that no app calls', () => {
   it.each([
     ['an app called within the minute', healthWith('ok'), NOW + 20_000],
     ['an attempt within the minute failed', healthWith('degraded', failingList()), NOW + 40_000],
+    [
+      'apps cannot connect',
+      healthWith('degraded', {
+        listener: { status: 'degraded', code: 'certificate-expiring', notAfter: at('10:14:00'), daysLeft: -1 },
+      }),
+      LATER,
+    ],
     ['the instance is stopping', healthWith('error', { instance: { status: 'down', code: 'stopping' } }), LATER],
   ])('the negative case: %s', (_why, health, now) => {
     expect(toIdle(health, silent, now)).toBeNull();
   });
 
-  it('has had no call in the last hour', () => {
-    const recent = recentWith([]);
+  it.each([
+    [at('09:24:00'), 'No app has called in the last hour.', 'There were no calls in the last hour.'],
+    [
+      at('10:24:00'),
+      'No app has called since this instance started.',
+      'Calls before the start of this instance are not recorded.',
+    ],
+  ])('has had no call since its record began at %s', (from, headline, normal) => {
+    const points = Array.from({ length: 61 }, (_, minute) => Date.parse(from) + minute * 60_000 + 10_000)
+      .filter((time) => time < LATER)
+      .map((time) => ({ at: new Date(time).toISOString(), requests: 0, current: 0, stale: 0, errors: 0 }));
+    const recent = recentWith([], points);
     const idle = toIdle(healthWith('ok'), recent, LATER);
     expect(idle).toMatchObject({ silentMs: null });
-    expect(idle && toIdleText(idle, healthWith('ok'), recent, PROBLEMS, LATER).headline).toBe(
-      'No app has called in the last hour.',
-    );
+    expect(idle && toIdleText(idle, healthWith('ok'), recent, PROBLEMS, LATER)).toMatchObject({ headline, normal });
   });
 });
 
@@ -102,6 +119,26 @@ describe('the path', () => {
       'Token service unknown: not checked',
       'Account list unknown: not checked',
     ]);
+  });
+
+  it('marks the cause of the incident, not the first unhealthy stage', () => {
+    const certificate = { status: 'degraded', code: 'certificate-expiring', notAfter: at('23:00:00'), daysLeft: 0 };
+    const mainOf = (change: Record<string, object>) => {
+      const cause = toIncident(healthWith('degraded', change), NOW, PROBLEMS)?.cause;
+      return cause && toMainStage(cause);
+    };
+    const copy = copyUntil('10:14:01');
+    expect(mainOf({ certificate })).toBe('Certificate');
+    expect(mainOf({ certificate, ...failingList(), ...copy })).toBe('Account list');
+    expect(mainOf({ certificate, ...failingList('bank-unreachable', null), ...copy })).toBe('Network');
+    expect(mainOf({ sharing: problem('sharing-unavailable') })).toBeUndefined();
+  });
+
+  it('ends at apps that cannot connect', () => {
+    const listener = { status: 'degraded', code: 'certificate-expiring', notAfter: at('10:12:00'), daysLeft: -1 };
+    const shut = healthWith('degraded', { listener });
+    expect(pathOf(shut, recentWith([]), LATER).at(-1)).toBe('Your apps bad: cannot connect');
+    expect(pathOf(shut, recentWith([{}]), NOW).at(-1)).toBe('Your apps ok: 1 called, last minute');
   });
 
   it('has the status and the start of the failing request', () => {
@@ -132,6 +169,14 @@ describe('the next task', () => {
     );
     const file = decodeURIComponent(toCalendar(task, healthWith('ok'), NOW).replace(/^.*?,/, ''));
     expect(file).toMatch(/^BEGIN:VCALENDAR\r\n.*DTSTART;VALUE=DATE:20271021\r\n.*END:VCALENDAR\r\n$/s);
+  });
+
+  it.each([
+    ['2026-12-10T00:00:00.000Z', 'Renew the certificate of this API now: it expires on 10 Dec 2026'],
+    ['2026-11-20T00:00:00.000Z', 'Renew the certificate of this API now: it expired on 20 Nov 2026'],
+  ])('is due now if the 30 days have begun: %s', (notAfter, text) => {
+    const listener = { status: 'degraded', subject: 'CN=api', notAfter, daysLeft: 0 };
+    expect(toNextTask(healthWith('ok', { listener }), NOW)).toMatchObject({ text, due: new Date(NOW).toISOString() });
   });
 
   it('mentions a certificate that waits for the bank', () => {

@@ -1,9 +1,10 @@
+import { toAccounts } from '../shared/count.js';
 import { toPoints, type ProblemEntry, type Recent } from '../shared/gateway.js';
 import type { Health } from '../shared/health.js';
 import { toDuration, toMinute, toMoment } from '../shared/time.js';
 import { findFailure, toTroubles } from './cause.js';
-import { toMinutes } from './minutes.js';
-import { toServed } from './served.js';
+import { isWholeHour, toMinutes } from './minutes.js';
+import { isShut, toServed } from './served.js';
 
 const SILENT_MS = 60_000;
 
@@ -15,11 +16,15 @@ export interface Idle {
   readonly triedAt: string | null;
 }
 
+/** The silence that the card explains; null without one, or if its cause is known: apps cannot connect. */
+export const toIdle = (health: Health, recent: Recent | null, now: number): Idle | null =>
+  isShut(health, now) ? null : toSilence(health, recent, now);
+
 /**
  * The known state while nobody calls; null while somebody does, or while an attempt in the last minute shows that calls
  * fail.
  */
-export function toIdle(health: Health, recent: Recent | null, now: number): Idle | null {
+export function toSilence(health: Health, recent: Recent | null, now: number): Idle | null {
   const { details } = health;
   if (recent === null || details.instance) return null;
   const lastCall = Math.max(...recent.clients.map(({ lastAt }) => Date.parse(lastAt)));
@@ -54,12 +59,18 @@ export function toIdleText(
 ): IdleText {
   const { silentMs, triedAt } = idle;
   return {
-    headline:
-      silentMs === null ? 'No app has called in the last hour.' : `No app has called for ${toDuration(silentMs)}.`,
+    headline: toHeadline(recent, silentMs, now),
     known: toKnown(health, triedAt, problems, now),
     since: toSince(health, triedAt, now),
     normal: toNormal(recent, silentMs, now),
   };
+}
+
+function toHeadline(recent: Recent | null, silentMs: number | null, now: number): string {
+  if (silentMs !== null) return `No app has called for ${toDuration(silentMs)}.`;
+  return isWholeHour(toPoints(recent), now)
+    ? 'No app has called in the last hour.'
+    : 'No app has called since this instance started.';
 }
 
 /** The result of the last attempt. */
@@ -73,8 +84,7 @@ function toKnown({ details }: Health, triedAt: string | null, problems: readonly
     const status = entry?.status ? ` with ${entry.status}` : '';
     return `The last refresh, at ${at}, failed${status}: ${entry?.title ?? error.code}.`;
   }
-  const count =
-    snapshot.accounts === null ? '' : `: ${snapshot.accounts} ${snapshot.accounts === 1 ? 'account' : 'accounts'}`;
+  const count = snapshot.accounts === null ? '' : `: ${toAccounts(snapshot.accounts)}`;
   return `The last refresh, at ${at}, succeeded${count}.`;
 }
 
@@ -95,7 +105,11 @@ function toNormal(recent: Recent | null, silentMs: number | null, now: number): 
   const counts = toMinutes(toPoints(recent), now)
     .map(({ requests }) => requests)
     .filter((count) => count > 0);
-  if (counts.length === 0 || silentMs === null) return 'There were no calls in the last hour.';
+  if (counts.length === 0 || silentMs === null) {
+    return isWholeHour(toPoints(recent), now)
+      ? 'There were no calls in the last hour.'
+      : 'Calls before the start of this instance are not recorded.';
+  }
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   const range = least === most ? String(most) : `${least} to ${most}`;
   const before = `Before ${toMinute(now - silentMs)} there were ${range} ${most === 1 ? 'call' : 'calls'} a minute.`;

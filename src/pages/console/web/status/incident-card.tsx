@@ -45,7 +45,7 @@ export function IncidentCard({ incident, health, apps, now }: Props) {
         <div>
           <h2>Tell the apps</h2>
           <p>{toEffect(incident, apps, now)}</p>
-          {health && HAS_NOTE.has(incident.served) && (
+          {health && !incident.isShut && HAS_NOTE.has(incident.served) && (
             <CopyText name="Copy note for app teams" text={() => toNote(incident, health, now)} />
           )}
         </div>
@@ -78,7 +78,7 @@ function CauseLine({ incident: { cause }, health, now }: Omit<Props, 'apps'>) {
       {since}
       {answer && '.'} {meaning}{' '}
       <span class="quiet">
-        {[tried, next].filter(Boolean).join(', ')}
+        {tried && <span>{next ? `${tried},` : tried}</span>} {next && <span>{next}</span>}
         {tried && ' · '}
         {cause.part !== 'gateway' && <a href={`/problems/${cause.code}`}>{cause.code}</a>}
       </span>

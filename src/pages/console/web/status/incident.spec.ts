@@ -11,6 +11,7 @@ import {
 } from '../../../../../test/support/health-sample.js';
 import { GatewayProblem } from '../shared/gateway.js';
 import type { Health } from '../shared/health.js';
+import { toEffect } from './apps.js';
 import { toCauseText, toTimer } from './cause-text.js';
 import { toGoneIncident, toIncident } from './incident.js';
 import { toNote, toReport } from './report.js';
@@ -159,6 +160,11 @@ describe('what apps get', () => {
       'current: Apps cannot connect: the certificate of this API has expired.',
     ],
     [
+      'the certificate of this API has expired, so that nobody calls, and the copy has expired too',
+      healthWith('degraded', { listener: expiring(at('09:00:00'), -1), snapshot: { expiresAt: at('09:30:00') } }),
+      'untried: Apps cannot connect: the certificate of this API has expired.',
+    ],
+    [
       'nothing ends',
       healthWith('degraded', { sharing: problem('sharing-unavailable') }),
       'current: Apps get current data.',
@@ -198,7 +204,7 @@ describe('the cause', () => {
       { ...failingList('bank-unreachable', null), ...copyUntil('10:17:01') },
       'Detail of bank-unreachable. Failing since 10:09:13.',
     ],
-    [slow(null), 'Detail of bank-slow. Slow since 10:10:00.'],
+    [slow(18), 'The account list has been slow since 10:10:00.'],
     [
       { ...unusable(at('10:12:00')), ...copyUntil('10:14:01', 'certificate-unusable') },
       'The client certificate expired on 21 Nov 2026, 10:12 UTC.',
@@ -209,6 +215,18 @@ describe('the cause', () => {
     ],
   ])('of %j', (change, text) => {
     expect(causeOf(healthWith('degraded', change))).toBe(text);
+  });
+
+  it('of an expired certificate of this API is named as such, and so is its effect', () => {
+    const shut = healthWith('degraded', { listener: expiring(at('09:00:00'), -1), snapshot: NOTHING });
+    const incident = incidentOf(shut);
+    expect(incident.cause.title).toBe('The certificate of this API has expired');
+    expect(toEffect(incident, 0, NOW)).toBe('Apps that verify the certificate of this API cannot connect.');
+    expect(incident.doNow).toMatch(/^Install a new certificate now\./);
+    expect(toCauseText(incident.cause, shut, NOW)).toMatchObject({
+      what: 'The certificate of this API expired on 21 Nov 2026, 09:00 UTC.',
+      meaning: 'Since then, apps that verify it cannot connect.',
+    });
   });
 
   it('is the trouble that cuts off the apps first; the others are mentioned too', () => {
@@ -227,6 +245,7 @@ describe('the time that is left', () => {
     [{ ...failingList(), ...copyUntil('10:17:01') }, '3:59 until calls fail with 503'],
     [{ ...failingList('bank-refused', 403), ...emptyUntil('10:14:01') }, '0:59 until calls fail with 502'],
     [{ ...failingList(), ...copyUntil('10:09:00') }, '3 min apps without data'],
+    [{ ...failingList(), ...copyUntil('10:13:02') }, 'now apps without data'],
     [{ certificate: expiring('2026-11-24T08:00:00.000Z', 2) }, '2 days until the certificate expires'],
     [{ listener: expiring(at('09:00:00'), -1) }, '1 h since the certificate expired'],
     [{ sharing: problem('sharing-unavailable') }, ''],

@@ -2,7 +2,7 @@ import type { GatewayProblem, ProblemEntry } from '../shared/gateway.js';
 import type { Health } from '../shared/health.js';
 import { isPast, toDateAndMinute, toMinuteMoment, toMoment } from '../shared/time.js';
 import { findFailure, toCause, toTroubles, type Cause, type Trouble } from './cause.js';
-import { toServed, type Served } from './served.js';
+import { isShut, toServed, type Served } from './served.js';
 
 /** Whom to call, and how. */
 export interface Who {
@@ -16,6 +16,8 @@ export interface Incident {
   readonly level: 'warn' | 'bad';
   readonly served: Served | 'unknown';
   readonly headline: string;
+  /** True if apps cannot connect, because the certificate of this API has expired. */
+  readonly isShut: boolean;
   readonly cause: Cause;
   /** Status of the calls that fail or will fail. */
   readonly status: number;
@@ -55,16 +57,18 @@ export function toIncident(health: Health, now: number, problems: readonly Probl
   const failingSince = served === 'none' ? latest([cause.since, expiresAt], now) : cause.since;
   const since = isUnknown ? null : failingSince;
   const end = toEnd(cause, served, health, findFailure(troubles) !== undefined);
-  const isShut = cause.part === 'listener' && end !== null && Date.parse(end) <= now;
-  const isBad = isShut || !['current', 'copy', 'waiting', 'untried'].includes(served);
+  const cutsOff = cause.part === 'listener' && isShut(health, now);
+  const isBad = cutsOff || !['current', 'copy', 'waiting', 'untried'].includes(served);
   const call = toCall(cause, entry);
   return {
     level: isBad ? 'bad' : 'warn',
     served,
-    headline: isShut
+    headline: cutsOff
       ? 'Apps cannot connect: the certificate of this API has expired.'
       : toHeadline({ health, served, cause, status, end, since, now }),
-    cause,
+    isShut: cutsOff,
+    // the code also covers a certificate that has not expired yet
+    cause: cutsOff ? { ...cause, title: 'The certificate of this API has expired' } : cause,
     status,
     since,
     end,
@@ -91,6 +95,7 @@ export function toGoneIncident(problem: GatewayProblem, since: string, problems:
     level: 'bad',
     served: 'unknown',
     headline,
+    isShut: false,
     cause: {
       part: 'gateway',
       code: problem.code,
@@ -173,9 +178,9 @@ function toUntil(end: string | null, now: number): string {
 /** Time at which what apps get now ends if nobody acts; null if it is uncertain. */
 function toEnd({ part, code }: Cause, served: Served, { details }: Health, isFailing: boolean): string | null {
   const { certificate, token, snapshot, listener } = details;
+  if (part === 'listener') return listener?.notAfter ?? null;
   if (served === 'copy' || (served === 'empty' && snapshot.stale)) return isFailing ? snapshot.expiresAt : null;
   if (served !== 'current') return null;
-  if (part === 'listener') return listener?.notAfter ?? null;
   if (part === 'certificate') return code === 'certificate-expiring' ? certificate.notAfter : null;
   if (part === 'token') return token.willFail?.currentUntil ?? null;
   return part === 'bank' && isFailing ? snapshot.expiresAt : null;
@@ -193,7 +198,7 @@ function toDeadline(
   { details }: Health,
   now: number,
 ): string {
-  if (served !== 'current' && served !== 'copy') return 'now';
+  if (part !== 'listener' && served !== 'current' && served !== 'copy') return 'now';
   if (end !== null && (part === 'certificate' || part === 'listener')) {
     const endsAt = Date.parse(end);
     if (endsAt - now > DAY_MS) return `before ${toDateAndMinute(end)} UTC`;

@@ -1,7 +1,8 @@
+import { toGrouped } from '../shared/count.js';
 import { toPoints, type Recent } from '../shared/gateway.js';
 import { toMinute } from '../shared/time.js';
 import { toRefused } from './apps.js';
-import { toGrouped, toMinutes, toSummary, type Minute } from './minutes.js';
+import { toMinutes, toSummary, type Minute } from './minutes.js';
 
 const HEIGHT = 90;
 /** Minimum size of a part, so that one failed call among many is visible. */
@@ -54,14 +55,11 @@ export function LastHour({ recent, now }: Props) {
   );
 }
 
-/** A legend key, after a space where the line may break. */
+/** A legend key. */
 const Key = ({ name, word }: { readonly name: string; readonly word: string }) => (
-  <>
-    {' '}
-    <span>
-      <i class={`got-${name}`} /> {word}
-    </span>
-  </>
+  <span>
+    <i class={`got-${name}`} /> {word}
+  </span>
 );
 
 /** One minute, from the bottom: failed calls, the callers' own errors, copies, current data. A tick without calls. */

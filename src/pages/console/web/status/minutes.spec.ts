@@ -82,6 +82,7 @@ describe('events', () => {
       event('09:13:03', 'bank.unavailable', 'bank-error'),
       event('09:13:09', 'bank.recovered'),
       event('10:09:13', 'bank.unavailable', 'bank-error'),
+      event('10:09:13', 'snapshot.failed', 'bank-error'),
       event('10:09:20', 'config.warning'),
       event('10:09:30', 'config.reload'),
       event('10:12:50', 'snapshot.failed', 'bank-error'),

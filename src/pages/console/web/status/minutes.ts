@@ -1,4 +1,5 @@
 import type { Recent } from '../shared/gateway.js';
+import { toGrouped } from '../shared/count.js';
 import { toRefused } from './apps.js';
 
 /** The results of calls over a period. */
@@ -32,6 +33,11 @@ export function toMinutes(points: Points, now: number): Minute[] {
   });
 }
 
+/** True if the points cover the whole hour: the gateway was running, and no call is missing. */
+export const isWholeHour = (points: Points, now: number): boolean =>
+  // the first minute may have begun before the hour
+  toMinutes(points, now)[1]?.isRecorded === true;
+
 /** The hour in words, in one unit: calls. */
 export function toSummary(points: Points): string {
   const all = sumOf(points);
@@ -61,6 +67,3 @@ function sumOf(points: Points): Got {
   const sum = (name: keyof Got) => points.reduce((all, each) => all + each[name], 0);
   return { requests: sum('requests'), current: sum('current'), stale: sum('stale'), errors: sum('errors') };
 }
-
-/** Digits in groups of three, with a narrow no-break space. */
-export const toGrouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, '\u202f');

@@ -3,7 +3,7 @@ import { toDate, toMoment } from '../shared/time.js';
 
 const EXPIRING_MS = 30 * 86_400_000;
 
-/** The next task: renewing the certificate that expires first, 30 days in advance. */
+/** The next task: renewing the certificate that expires first, 30 days in advance or now. */
 export interface NextTask {
   readonly text: string;
   /** The day, ISO 8601. */
@@ -22,13 +22,16 @@ export function toNextTask({ details: { certificate, listener } }: Health, now: 
   const ends = Date.parse(certificate.notAfter);
   const listenerEnds = Date.parse(listener?.notAfter ?? certificate.notAfter);
   const name = listenerEnds < ends ? 'certificate of this API' : 'certificate';
-  const due = new Date(Math.min(ends, listenerEnds) - EXPIRING_MS).toISOString();
+  const first = Math.min(ends, listenerEnds);
+  const isDue = first - EXPIRING_MS <= now;
+  const due = new Date(isDue ? now : first - EXPIRING_MS).toISOString();
+  const expires = `it ${first <= now ? 'expired' : 'expires'} on ${toDate(new Date(first).toISOString())}`;
   const { next } = certificate;
   const until = next?.notAfter ? `, valid until ${toDate(next.notAfter)}` : '';
   const waiting = next
     ? `A new certificate${until}, is waiting since ${toMoment(next.since, now)}: ${STATES[next.state] ?? next.state}.`
     : '';
-  return { text: `Renew the ${name} by ${toDate(due)}`, due, waiting };
+  return { text: isDue ? `Renew the ${name} now: ${expires}` : `Renew the ${name} by ${toDate(due)}`, due, waiting };
 }
 
 /** The task for a calendar, as a data URL with an iCalendar file (RFC 5545). */

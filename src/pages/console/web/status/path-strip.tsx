@@ -1,10 +1,15 @@
 import { LevelIcon } from '../shared/icon.js';
 import type { Hop } from './path.js';
 
-/** The path from the client certificate to the apps. The first unhealthy stage is marked. */
-export function PathStrip({ hops }: { readonly hops: readonly Hop[] }) {
-  // the apps come last: they have the impact, not the cause
-  const broken = hops.find(({ level }) => level === 'bad' || level === 'warn');
+interface Props {
+  readonly hops: readonly Hop[];
+  /** Name of the stage that the incident's card explains. */
+  readonly main?: string | undefined;
+}
+
+/** The path from the client certificate to the apps. The cause of the incident is marked. */
+export function PathStrip({ hops, main }: Props) {
+  const broken = hops.find(({ name, level }) => name === main && (level === 'bad' || level === 'warn'));
   return (
     <ol class="card path" aria-label="The path from the bank to the apps">
       {hops.map((hop) => (

@@ -1,3 +1,4 @@
+import { toAccounts } from '../shared/count.js';
 import { toPoints, type Recent } from '../shared/gateway.js';
 import type { Health, Status } from '../shared/health.js';
 import type { Level } from '../shared/level.js';
@@ -5,8 +6,8 @@ import { toDuration, toMinuteMoment, toMoment } from '../shared/time.js';
 import { toActive, toSubject } from './apps.js';
 import { toCause, toTroubles, type Cause } from './cause.js';
 import { toShortCause } from './cause-text.js';
-import { toIdle, type Idle } from './idle.js';
-import { toServed, type Served } from './served.js';
+import { toSilence, type Idle } from './idle.js';
+import { isShut, toServed, type Served } from './served.js';
 
 /** A stage of the path from the bank to the apps. */
 export interface Hop {
@@ -28,7 +29,7 @@ export const UNCHECKED: readonly Hop[] = NAMES.map((name) => ({ name, level: 'un
  */
 export function toPath(health: Health, recent: Recent | null, now: number): Hop[] {
   const { certificate, egress, token, bank, snapshot } = health.details;
-  const idle = toIdle(health, recent, now);
+  const idle = toSilence(health, recent, now);
   const series = new Map(
     toTroubles(health, []).map((trouble) => [trouble.part, toCause(health, 'current', [trouble], now)]),
   );
@@ -74,9 +75,22 @@ export function toPath(health: Health, recent: Recent | null, now: number): Hop[
     ),
     ring(hop('Account list', bank === cut ? NOT_TRIED : bank, list, series.get('bank')), list),
     toSnapshotHop(snapshot, served, idle, now),
-    toAppsHop(served, toActive(recent).length, idle),
+    toAppsHop(served, toActive(recent).length, idle, isShut(health, now)),
   ];
 }
+
+/** The stages by the names of their components in /health. */
+const STAGES: Readonly<Record<string, (typeof NAMES)[number]>> = {
+  certificate: 'Certificate',
+  egress: 'Network',
+  token: 'Token service',
+  bank: 'Account list',
+  snapshot: 'Snapshot',
+};
+
+/** The name of the stage that is the cause of the incident; undefined if it is not on the path. */
+export const toMainStage = ({ part, owner }: Cause): string | undefined =>
+  owner === 'network' && (part === 'token' || part === 'bank') ? 'Network' : STAGES[part];
 
 /** Whole days until a certificate expires. */
 function toDaysLeft(days: number): string {
@@ -118,12 +132,12 @@ function toSnapshotHop(
   if (served === 'none' || served === 'waiting') return { name, level: 'bad', value: `${at}, expired` };
   if (served === 'copy') return { name, level: 'warn', value: `${at}, copy` };
   if (served === 'empty') return { name, level: 'warn', value: 'no accounts' };
-  const count = `${accounts} ${accounts === 1 ? 'account' : 'accounts'}`;
-  return { name, level: idle ? 'unknown' : 'ok', value: `${count}, ${at}` };
+  return { name, level: idle ? 'unknown' : 'ok', value: `${toAccounts(accounts ?? 0)}, ${at}` };
 }
 
-function toAppsHop(served: Served, apps: number, idle: Idle | null): Hop {
+function toAppsHop(served: Served, apps: number, idle: Idle | null, cannotConnect: boolean): Hop {
   const name = 'Your apps';
+  if (cannotConnect && apps === 0) return { name, level: 'bad', value: 'cannot connect' };
   if (idle)
     return {
       name,

@@ -7,6 +7,10 @@ import type { Health } from '../shared/health.js';
  */
 export type Served = 'current' | 'copy' | 'empty' | 'none' | 'waiting' | 'untried' | 'stopping';
 
+/** True if the certificate of this API has expired: apps that verify it cannot connect. */
+export const isShut = ({ details: { listener } }: Health, now: number): boolean =>
+  listener !== undefined && Date.parse(listener.notAfter) <= now;
+
 /** What a call gets at `now`, ms of the gateway's clock. The end of a copy is known before /health is polled again. */
 export function toServed({ details }: Health, now: number): Served {
   const { instance, certificate, egress, token, bank, snapshot } = details;

@@ -1,20 +1,19 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { readProblems, type ProblemEntry } from '../shared/gateway.js';
-import { toFavicon } from '../shared/icon.js';
-import type { Level } from '../shared/level.js';
 import { serverNow } from '../shared/time.js';
 import { useAnswer } from '../shared/use-answer.js';
 import { useFrame } from '../shared/use-frame.js';
 import { useHealth, type Live } from '../shared/use-health.js';
+import { useTab } from '../shared/use-tab.js';
 import { toActive, toWellText } from './apps.js';
 import { toTroubles } from './cause.js';
 import { IdleCard } from './idle-card.js';
 import { toIdle, toIdleText } from './idle.js';
 import { IncidentCard } from './incident-card.js';
-import { toGoneIncident, toIncident, type Incident } from './incident.js';
+import { toGoneIncident, toIncident } from './incident.js';
 import { LastHour } from './last-hour.js';
 import { PathStrip } from './path-strip.js';
-import { toPath, UNCHECKED } from './path.js';
+import { toMainStage, toPath, UNCHECKED } from './path.js';
 import { WellCard } from './well-card.js';
 import { WhatHappened } from './what-happened.js';
 import { YourApps } from './your-apps.js';
@@ -44,13 +43,16 @@ export function StatusPage({ first, codes, root }: Props) {
       : null;
   const active = toActive(recent).length;
   const headline = incident?.headline ?? idleText?.headline ?? (health ? toWellText(health, active, answeredAt) : '');
-  useTab(incident, idle !== null);
+  const title = incident ? `${incident.cause.title} · Accounts gateway` : 'Accounts gateway';
+  useTab(title, incident?.level ?? (idle ? 'unknown' : 'ok'));
+  const meaning = incident ? `${incident.cause.code} ${incident.served} ${incident.isShut}` : idle ? 'idle' : 'well';
+  const announcement = useAnnouncement(headline, meaning);
   const troubles = health ? toTroubles(health, problems) : [];
 
   return (
     <>
       <p class="hidden" role="status">
-        {headline}
+        {announcement}
       </p>
       {incident && <IncidentCard incident={incident} health={health} apps={active} now={now} />}
       {idleText && health && (
@@ -58,7 +60,10 @@ export function StatusPage({ first, codes, root }: Props) {
       )}
       {!incident && !idle && health && <WellCard health={health} apps={active} now={answeredAt} />}
       <div class="shown stack">
-        <PathStrip hops={health && !isGone ? toPath(health, recent, answeredAt) : UNCHECKED} />
+        <PathStrip
+          hops={health && !isGone ? toPath(health, recent, answeredAt) : UNCHECKED}
+          main={incident ? toMainStage(incident.cause) : undefined}
+        />
         <LastHour recent={recent} now={answeredAt} />
         <div class="halves stack">
           <YourApps clients={recent?.clients ?? null} isIdle={idle !== null} now={answeredAt} />
@@ -91,12 +96,19 @@ function useNow(isGone: boolean, isTroubled: boolean): number {
   return shown.current;
 }
 
-/** Shows the status in the tab, for people who are looking at another one. */
-function useTab(incident: Incident | null, isIdle: boolean): void {
-  const title = incident ? `${incident.cause.title} · Accounts gateway` : 'Accounts gateway';
-  const level: Level = incident?.level ?? (isIdle ? 'unknown' : 'ok');
+/** Time after which a screen reader has spoken; the text would then only be the headline once more. */
+const SPOKEN_MS = 10_000;
+
+/** The headline for a screen reader, once: when the state changes, not whenever a time or a count in it does. */
+function useAnnouncement(headline: string, meaning: string): string {
+  const [text, setText] = useState('');
+  const last = useRef(meaning);
   useEffect(() => {
-    document.title = title;
-    document.querySelector('link[rel=icon]')?.setAttribute('href', toFavicon(level));
-  }, [level, title]);
+    if (last.current === meaning) return undefined;
+    last.current = meaning;
+    setText(headline);
+    const timer = window.setTimeout(() => setText(''), SPOKEN_MS);
+    return () => window.clearTimeout(timer);
+  }, [meaning]);
+  return text;
 }

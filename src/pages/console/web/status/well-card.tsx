@@ -1,7 +1,7 @@
+import { toAccounts } from '../shared/count.js';
 import type { Health } from '../shared/health.js';
 import { toMoment } from '../shared/time.js';
 import { toWellText } from './apps.js';
-import { toGrouped } from './minutes.js';
 import { NextTask } from './next-task-line.js';
 
 interface Props {
@@ -20,7 +20,7 @@ export function WellCard({ health, apps, now }: Props) {
       <div>
         <h1 id="headline">{toWellText(health, apps, now)}</h1>
         <p class="lead">
-          {accounts !== null && `${toGrouped(accounts)} ${accounts === 1 ? 'account' : 'accounts'}. `}
+          {accounts !== null && `${toAccounts(accounts)}. `}
           {expiresAt !== null && (
             <>
               If the bank fails now, apps keep this copy until <b>{toMoment(expiresAt, now)}</b>.{' '}

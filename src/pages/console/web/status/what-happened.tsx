@@ -44,7 +44,7 @@ export function WhatHappened({ recent, problems, current, isSandbox, now }: Prop
 
 function toWords({ title, count, open, from, to }: EventGroup, now: number): string {
   const times = count > 1 ? ` ×${count}` : '';
-  if (open) return `${title}${times}, now.`;
+  if (open) return `${title}${times}, ongoing.`;
   const isLonger = count > 1 && from.slice(0, 16) !== to.slice(0, 16);
   return `${title}${times}${isLonger ? `, until ${toMinuteMoment(to, now)}` : ''}.`;
 }

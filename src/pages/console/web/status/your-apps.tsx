@@ -19,7 +19,7 @@ export function YourApps({ clients, isIdle, now }: Props) {
         <h2 id="apps">Your apps</h2>
         <p class="quiet">{isIdle ? 'last heard' : `last minute to ${toMoment(now, now)}, by X-Client-Name`}</p>
       </div>
-      {clients?.length === 0 && <p class="quiet">No app has called in the last hour.</p>}
+      {clients?.length === 0 && <p class="quiet">No calls are recorded in the last hour.</p>}
       {clients && clients.length > 0 && (
         <div class="fill" tabindex={0} role="group" aria-label="Apps, the failing ones first">
           <table class="apps">
