@@ -6,7 +6,8 @@ import { serverNow, toMoment } from '../shared/time.js';
 import { useAnswer } from '../shared/use-answer.js';
 import { useFrame } from '../shared/use-frame.js';
 import { useHealth, type Live } from '../shared/use-health.js';
-import { toIncident } from '../status/incident.js';
+import { useTab } from '../shared/use-tab.js';
+import { toGoneIncident, toIncident } from '../status/incident.js';
 import { AccountPanel } from './account-panel.js';
 import { Accounts } from './accounts.js';
 import { Totals } from './totals.js';
@@ -48,6 +49,10 @@ export function AccountsPage({ first, root }: Props) {
     askHealth();
     askList();
   });
+  const incident = problem
+    ? toGoneIncident(problem, live.goneSince ?? '', problems ?? [])
+    : health && toIncident(health, serverNow(), problems ?? []);
+  useTab(`${incident ? `${incident.cause.title} · ` : ''}Accounts · Accounts gateway`, incident?.level ?? 'ok');
   useShortcuts();
   // a problem of the list, or its end, is known before /health is polled again
   useEffect(askHealth, [listing.problem?.code, listing.data?.snapshot.stale]);

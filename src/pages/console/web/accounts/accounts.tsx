@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { widestFraction } from './amount.js';
+import { toAccounts, toGrouped } from '../shared/count.js';
 import type { AccountList } from '../shared/gateway.js';
 import type { Listing } from './use-list.js';
 import type { Navigate } from './use-view.js';
@@ -32,6 +33,7 @@ export function Accounts({ listing, view, navigate, currencies, gone, expired, e
   const local = gone && pending && data !== null;
   const accounts = local ? filterShown(data.accounts, view) : (data?.accounts ?? null);
   const failed = problem !== null && !gone && (data === null || (pending && problem.status === 400));
+  const isUnavailable = expired || (failed && problem.status !== 400);
   const amounts = (accounts ?? []).map((account) => currentBalance(account)?.current ?? null);
   const printHead = `Accounts gateway · ${environment} · ${host} · as of ${data?.snapshot.asOf ?? 'unknown'}`;
   return (
@@ -46,7 +48,7 @@ export function Accounts({ listing, view, navigate, currencies, gone, expired, e
               ? toCount(data, filtered)
               : ''}
         </p>
-        {!expired && <CsvLink view={view} environment={environment} />}
+        {!isUnavailable && <CsvLink view={view} environment={environment} />}
       </div>
       {!expired && (
         <Filters
@@ -81,11 +83,10 @@ export function Accounts({ listing, view, navigate, currencies, gone, expired, e
 function toCount({ page, accounts }: AccountList, filtered: boolean): string {
   const { total, number, size } = page;
   const first = (number - 1) * size + 1;
-  const what = filtered ? 'found' : 'in total';
-  if (total === 0 || accounts.length === 0) return `${total} ${what}`;
-  return total <= size && number === 1
-    ? `${total} ${what}`
-    : `${first}–${first + accounts.length - 1} of ${total} ${what}`;
+  const all = toGrouped(total);
+  if (total === 0 || accounts.length === 0 || (total <= size && number === 1))
+    return `${all} ${filtered ? 'found' : 'in total'}`;
+  return `${toGrouped(first)}–${toGrouped(first + accounts.length - 1)} of ${all}${filtered ? ' found' : ''}`;
 }
 
 interface EmptyProps {
@@ -108,7 +109,9 @@ function Empty({ listing: { data, problem }, failed, filtered, navigate }: Empty
         To the first page
       </button>
     );
-    return <Notice title="No such page" text={`The ${data.page.total} accounts fill fewer pages.`} action={action} />;
+    return (
+      <Notice title="No such page" text={`The ${toAccounts(data.page.total)} fill fewer pages.`} action={action} />
+    );
   }
   if (filtered) {
     const text = 'The search covers names, descriptions, IBANs, account numbers and owners.';

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { widestFraction } from './amount.js';
+import { toGrouped } from '../shared/count.js';
 import type { BalancesAnswer } from '../shared/gateway.js';
 import { client } from './client.js';
 import { useAnswer, type Answer } from '../shared/use-answer.js';
@@ -10,7 +11,10 @@ import { CopyButton } from '../shared/copy-button.js';
 import { Amount, Text } from './values.js';
 import { ViewLink } from './view-link.js';
 
-const FEW = 6;
+/** Columns for the totals that are shown at first. */
+const COLUMNS = 6;
+/** A sum with more characters takes two columns. */
+const NARROW = 15;
 
 interface Props {
   readonly answer: Answer<BalancesAnswer>;
@@ -22,6 +26,7 @@ interface Props {
 export function Totals({ answer: { data, problem }, view, navigate }: Props) {
   const [all, setAll] = useState(false);
   const totals = data?.totals ?? [];
+  const few = countFirst(totals);
   const notes = useNotes(totals, view);
   return (
     <section class="card totals" aria-labelledby="totals">
@@ -29,9 +34,9 @@ export function Totals({ answer: { data, problem }, view, navigate }: Props) {
         <h2 id="totals">Totals</h2>
         {data && <AsOf snapshot={data.snapshot} />}
         <p class="quiet grow">{notes}</p>
-        {totals.length > FEW && (
+        {totals.length > few && (
           <button type="button" class="plain" aria-expanded={all} onClick={() => setAll(!all)}>
-            {all ? 'Show fewer' : `${totals.length - FEW} more`}
+            {all ? 'Show fewer' : `${totals.length - few} more`}
           </button>
         )}
         {totals.length > 0 && (
@@ -54,7 +59,11 @@ export function Totals({ answer: { data, problem }, view, navigate }: Props) {
             {totals.map(({ currency, accounts, current }, index) => (
               <tr
                 key={currency ?? ''}
-                class={`${view.currency === currency ? 'chosen' : ''}${all || index < FEW ? '' : ' print-only'}`}
+                class={[
+                  view.currency === currency ? 'chosen' : '',
+                  all || index < few ? '' : 'print-only',
+                  isWide(current) ? 'wide' : '',
+                ].join(' ')}
               >
                 <th scope="row">
                   <ViewLink
@@ -67,7 +76,7 @@ export function Totals({ answer: { data, problem }, view, navigate }: Props) {
                   </ViewLink>
                 </th>
                 <td class="quiet">
-                  {accounts} <span class="unit">{accounts === 1 ? 'account' : 'accounts'}</span>
+                  {toGrouped(accounts)} <span class="unit">{accounts === 1 ? 'account' : 'accounts'}</span>
                 </td>
                 <td>
                   <Amount text={current} />
@@ -79,6 +88,15 @@ export function Totals({ answer: { data, problem }, view, navigate }: Props) {
       )}
     </section>
   );
+}
+
+const isWide = (amount: string | null): boolean => (amount?.length ?? 0) > NARROW;
+
+/** Number of totals in the first row. */
+function countFirst(totals: BalancesAnswer['totals']): number {
+  let columns = 0;
+  const next = totals.findIndex(({ current }) => (columns += isWide(current) ? 2 : 1) > COLUMNS);
+  return next === -1 ? totals.length : next;
 }
 
 /** Description of the accounts in the sums. */
