@@ -37,7 +37,7 @@ const REASONS: Readonly<Record<string, string>> = {
   FileUnusable: 'REDIS_URL_FILE or REDIS_CA_FILE cannot be read',
 };
 
-/** Replies that begin with `ERR` have no code of their own. The first match counts. */
+/** Replies that begin with `ERR` have no separate code. The first match counts. */
 const ERR_REPLIES: readonly (readonly [pattern: RegExp, words: string])[] = [
   [
     /^ERR unknown (sub)?command/i,
