@@ -47,6 +47,22 @@ describe('Mask', () => {
     expect(mask.text(iban.toLowerCase())).toBe(masked.toLowerCase());
   });
 
+  it.each(['①②③', 'ⅧⅨ', '²³¹', '½¾', '🅰🅱🄰', 'ⒽⒶⓃⓢ', 'हिंदी'])(
+    'letters and digits of an unusual form are none the less masked: %s',
+    (value) => {
+      const masked = Array.from(new Mask().text(value));
+      for (const [index, character] of Array.from(value).entries()) expect(masked[index]).not.toBe(character);
+    },
+  );
+
+  it.each(['1871-03-04', '1899-07-01T00:00:00'])('a date of an old company is masked: %s', (value) => {
+    expect(new Mask().text(value)).not.toBe(value);
+  });
+
+  it.each(['0001-01-01', '1753-01-01', '1899-12-30T00:00:00', '1899-12-31'])('"no date" stays: %s', (value) => {
+    expect(new Mask().text(value)).toBe(value);
+  });
+
   it.each([
     ['2026-11-20T14:03:22.5+02:00', /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d\+02:00$/],
     ['2021-06-30T00:00:00+00:00', /^20\d\d-\d\d-\d\dT00:00:00\+00:00$/],

@@ -5,12 +5,25 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** ISO 8601, up to any precision. */
 const DATE =
   /^(\d{4})-(\d{2})-(\d{2})(?:([T ])(\d{2}):(\d{2})(?::(\d{2})(?:([.,])(\d+))?)?)?( ?(?:Z|[+-]\d{2}:?\d{2}))?$/i;
+/** Stands for "no date": a day of an old calendar's or a program's beginning. */
+const NO_DATE = /^(0\d{3}-|1[0-8]\d\d-01-01|1899-12-3[01])/;
 /** National check digits are found by trial: no country has more than two pairs of digits. */
 const MAX_TRIES = 30_000;
 
 /** Characters of one kind within a Unicode block of 128: each is replaced by another of them. */
 const blocks = new Map<string, string[]>();
-const KINDS = [/\p{Nd}/u, /\p{Lu}/u, /\p{Ll}/u, /\p{Lo}/u, /\p{L}/u];
+const KINDS = [
+  /\p{Nd}/u,
+  /\p{Lu}/u,
+  /\p{Ll}/u,
+  /\p{Lo}/u,
+  /\p{L}/u,
+  // Roman numerals, superscripts, letters in circles, vowel signs
+  /\p{N}/u,
+  /\p{Uppercase}/u,
+  /\p{Lowercase}/u,
+  /\p{Alphabetic}/u,
+];
 
 /**
  * Replaces values with others of the same shape: a digit with a digit, a letter with one of its case, an IBAN with a
@@ -106,12 +119,12 @@ export class Mask {
     return candidate;
   }
 
-  /** A valid date of the same form. Midnight stays midnight; a year before 1900 means "no date", and stays. */
-  #date(value: string, [, year = '', ...parts]: RegExpExecArray): string {
-    if (Number(year) < 1900) return value;
+  /** A valid date of the same form. Midnight stays midnight, and "no date" stays. */
+  #date(value: string, parts: RegExpExecArray): string {
+    if (NO_DATE.test(value)) return value;
     const random = this.#random(value);
     const two = (from: number, to: number) => String(from + (random.next().value % (to - from + 1))).padStart(2, '0');
-    const [, , between = '', hour, minute, second, point = '', fraction, zone = ''] = parts;
+    const [, , , , between = '', hour, minute, second, point = '', fraction, zone = ''] = parts;
     const day = `20${two(0, 29)}-${two(1, 12)}-${two(1, 28)}`;
     if (hour === undefined) return day === value ? this.#shape(value) : day + zone;
     const isMidnight = /^[0:.]*$/.test([hour, minute, second, fraction].join(''));
