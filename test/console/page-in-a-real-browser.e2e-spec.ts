@@ -8,6 +8,7 @@ import { Clock } from '../../src/time/clock.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import type { Account } from '../../client/src/index.js';
 import { openWindow, startBrowser } from '../support/client-pages.js';
+import { read } from '../support/documents.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { start } from '../support/sandbox.js';
 import { closedPort } from '../support/servers.js';
@@ -310,6 +311,10 @@ describeWithChromium('the console page in a real browser', () => {
     await status.locator('.apps tbody tr').waitFor();
     await first.close();
     await headline(status, 'The gateway does not answer.');
+    // the gateway's own guide, which has them too, does not answer then
+    const commands = await status.locator('.incident code').allTextContents();
+    expect(commands.length).toBe(3);
+    for (const command of commands) expect(read('docs/troubleshooting.md')).toContain(`\`${command}\``);
     expect(await pathOf(status)).toEqual(Array<string>(6).fill('unknown'));
     expect(await status.locator('.apps tbody tr').count()).toBe(1);
     const colorOf = (selector: string) =>

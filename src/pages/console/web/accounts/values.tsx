@@ -4,8 +4,8 @@ import { splitAmount, splitIban } from './amount.js';
 const LONG = 28;
 
 /**
- * An amount with its original digits. The gaps between groups are styling, not characters: copying, searching and
- * screen readers get the text itself. A line breaks only between groups.
+ * An amount with its original digits. The gaps between groups are styling, not characters: copying and searching get
+ * the text itself. A line breaks only between groups.
  */
 export function Amount({ text }: { readonly text: string | null }) {
   if (text === null) return <span class="none">–</span>;

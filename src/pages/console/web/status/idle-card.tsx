@@ -6,6 +6,7 @@ import { serverNow, toMoment } from '../shared/time.js';
 import type { Trouble } from './cause.js';
 import type { IdleText } from './idle.js';
 import { NextTask } from './next-task-line.js';
+import { TroubleList } from './trouble-list.js';
 
 interface Props {
   readonly text: IdleText;
@@ -63,17 +64,7 @@ export function IdleCard({ text, health, troubles, problems, now, ask }: Props) 
           <NextTask health={health} now={now} />
         </div>
       </div>
-      {troubles.length > 0 && (
-        <p class="also quiet">
-          Last known:{' '}
-          {troubles.map(({ part, code, title }, index) => (
-            <span key={part}>
-              {index > 0 && ', '}
-              <a href={`/problems/${code}`}>{title}</a>
-            </span>
-          ))}
-        </p>
-      )}
+      <TroubleList name="Last known" troubles={troubles} />
     </section>
   );
 }

@@ -7,6 +7,7 @@ import { toCauseText, toTimer } from './cause-text.js';
 import { CopyLine } from './copy-line.js';
 import type { Incident } from './incident.js';
 import { toNote, toReport } from './report.js';
+import { TroubleList } from './trouble-list.js';
 
 interface Props {
   readonly incident: Incident;
@@ -50,18 +51,7 @@ export function IncidentCard({ incident, health, apps, now }: Props) {
           )}
         </div>
       </div>
-      {also.length > 0 && (
-        <p class="also quiet">
-          Also:{' '}
-          {also.map(({ part, code, title }, index) => (
-            <span key={part}>
-              {index > 0 && ', '}
-              <a href={`/problems/${code}`}>{title}</a>
-              {part === 'listener' && ' (of this API)'}
-            </span>
-          ))}
-        </p>
-      )}
+      <TroubleList name="Also" troubles={also} />
     </section>
   );
 }
@@ -105,7 +95,7 @@ function DoNow({ incident, health, now }: Omit<Props, 'apps'>) {
         )}
         <Marked text={doNow} />
       </p>
-      <p class="row">
+      <p class="row actions">
         {health && request !== null && (
           <CopyText
             class={cause.owner === 'operator' ? undefined : 'primary'}

@@ -86,6 +86,10 @@ export function toIncident(health: Health, now: number, problems: readonly Probl
   };
 }
 
+/** The commands that show whether it runs; its own guide, which has them too, does not answer then. */
+const RUNS =
+  '`systemctl status accounts-gateway`, `docker ps --filter name=gateway` or `kubectl get pods -l app.kubernetes.io/name=accounts-gateway`';
+
 /** The incident while the gateway does not respond to this page. */
 export function toGoneIncident(problem: GatewayProblem, since: string, problems: readonly ProblemEntry[]): Incident {
   const known = problems.find(({ code }) => code === problem.code);
@@ -115,7 +119,7 @@ export function toGoneIncident(problem: GatewayProblem, since: string, problems:
     end: null,
     copy: null,
     doNow: isAway
-      ? 'Check now that the gateway is running, and that this machine can reach it.'
+      ? `Check now that the gateway is running, and that this machine can reach it: ${RUNS}.`
       : (known?.remedy ?? 'Open this page from a machine that may call the gateway.'),
     request: null,
     call: null,
