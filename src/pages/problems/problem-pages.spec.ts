@@ -43,6 +43,7 @@ describe('the pages of the errors', () => {
     const page = toFailurePage(document, STATUS_PAGE);
     expect(page).toContain('<code>/&lt;script&gt;</code> answered 404');
     expect(page).toContain('No &lt;route&gt;.');
+    expect(page).toContain('<b>caller</b> (the team of the app)');
     expect(mainOf(page)).not.toContain('<script');
   });
 });

@@ -43,7 +43,7 @@ export function toCodePage(code: AnyCode, statusPage: string | null): string {
   return toHtmlPage(
     title,
     `<h1>${escapeHtml(title)}</h1>
-<p><code>${code}</code> · ${status === null ? 'only in /health' : `status ${status}`} · who must act: <b>${owner}</b></p>
+<p><code>${code}</code> · ${status === null ? 'only in /health' : `status ${status}`} · who must act: ${toOwner(owner)}</p>
 <h2>When</h2><p>${mark(when)}</p>
 <h2>What to do</h2><ol>${items.join('')}</ol>
 <h2>Contact</h2><p>${mark(CONTACTS[owner][1])}</p>
@@ -62,10 +62,13 @@ export function toFailurePage(
     title,
     `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(detail)}</p>
 <p class="quiet"><code>${escapeHtml(instance)}</code> answered ${status}. Request id: <code>${escapeHtml(requestId)}</code></p>
-<h2>What to do</h2><p>${toStatusPageStep(owner, statusPage)} ${mark(remedyOf(code))} Who must act: <b>${owner}</b>.</p>
+<h2>What to do</h2><p>${toStatusPageStep(owner, statusPage)} ${mark(remedyOf(code))} Who must act: ${toOwner(owner)}.</p>
 <p><a href="/problems/${code}">All steps for ${code}</a> · <a href="/">Status</a></p>`,
   );
 }
+
+/** The owner as in `owner`; the reader of a page may not know that a caller is an app. */
+const toOwner = (owner: Owner): string => `<b>${owner}</b>${owner === 'caller' ? ' (the team of the app)' : ''}`;
 
 /** The first of all steps if the bank must act; empty without BANK_STATUS_PAGE. */
 const toStatusPageStep = (owner: Owner, statusPage: string | null): string =>
