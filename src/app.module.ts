@@ -98,7 +98,7 @@ export class AppModule {
 
   /**
    * Reloads certificates and credentials, ends any back-off, and forgets connections and what it learned about the
-   * bank. Resolves once new certificates are in use or refused.
+   * bank. Resolves once new certificates are in use or rejected.
    */
   async reload(): Promise<void> {
     this.snapshots.resetBackOff();

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { refusalOf } from '../../test/support/refusal-of.js';
+import { rejectionOf } from '../../test/support/rejection-of.js';
 import { snapshotOf } from '../../test/support/sample-snapshots.js';
 import { Downloads } from './downloads.js';
 
@@ -45,9 +45,9 @@ describe('downloads', () => {
   it('are rejected if none ends in time, and the slot of a caller who left is not lost', async () => {
     const downloads = new Downloads();
     const running = await fill(downloads);
-    const refusal = refusalOf(() => downloads.open(SNAPSHOT, endless, new AbortController().signal, WAIT_MS));
+    const rejection = rejectionOf(() => downloads.open(SNAPSHOT, endless, new AbortController().signal, WAIT_MS));
     await jest.advanceTimersByTimeAsync(WAIT_MS);
-    expect(await refusal).toMatchObject({
+    expect(await rejection).toMatchObject({
       code: 'overloaded',
       status: 503,
       detail: '8 downloads are already running.',
@@ -61,17 +61,17 @@ describe('downloads', () => {
     const collect = runInNewContext('gc') as () => void;
     const downloads = new Downloads();
     const running = await fill(downloads);
-    const refuse = async () => {
+    const reject = async () => {
       const open = () => endless();
-      const refusal = refusalOf(() => downloads.open(SNAPSHOT, open, new AbortController().signal, WAIT_MS));
+      const rejection = rejectionOf(() => downloads.open(SNAPSHOT, open, new AbortController().signal, WAIT_MS));
       await jest.advanceTimersByTimeAsync(WAIT_MS);
-      await refusal;
+      await rejection;
       return new WeakRef(open);
     };
-    const refused = [await refuse(), await refuse()];
+    const rejected = [await reject(), await reject()];
     await turn();
     collect();
-    expect(refused.map((each) => each.deref())).toEqual([undefined, undefined]);
+    expect(rejected.map((each) => each.deref())).toEqual([undefined, undefined]);
     expect(running.filter(({ destroyed }) => destroyed)).toEqual([]);
   });
 
@@ -81,10 +81,10 @@ describe('downloads', () => {
     const [first] = await fill(downloads, 1);
     for (let other = 0; other < 2; other++) await downloads.open(snapshotOf([]), endless, signal, WAIT_MS);
     const open = () => downloads.open(snapshotOf([]), one, signal, WAIT_MS);
-    expect((await refusalOf(open)).detail).toBe('Downloads of 3 other snapshots are already running.');
+    expect((await rejectionOf(open)).detail).toBe('Downloads of 3 other snapshots are already running.');
     expect(await fill(downloads, 1)).toHaveLength(1);
     first?.destroy();
-    expect((await refusalOf(open)).code).toBe('overloaded');
+    expect((await rejectionOf(open)).code).toBe('overloaded');
   });
 
   it('release a slot that they get just as their caller leaves', async () => {

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FakeClock } from '../../test/support/fake-clock.js';
-import { refusalOf } from '../../test/support/refusal-of.js';
+import { rejectionOf } from '../../test/support/rejection-of.js';
 import { account, LocalList, snapshotOf } from '../../test/support/sample-snapshots.js';
 import type { Settings } from '../config/settings.js';
 import { ListEnded } from '../snapshot/list-thread.js';
@@ -73,7 +73,7 @@ describe('a response', () => {
   it('is an error if the list does not answer within the deadline', async () => {
     const busy = Object.assign(new LocalList([]), { answer: () => new Promise<never>(() => undefined) });
     const { send, sent } = begin([{ ...snapshotOf([]), list: busy }], 50);
-    expect(await refusalOf(async () => send())).toMatchObject({ code: 'overloaded', retryAfterMs: 1000 });
+    expect(await rejectionOf(async () => send())).toMatchObject({ code: 'overloaded', retryAfterMs: 1000 });
     expect(sent).toEqual([]);
   });
 });

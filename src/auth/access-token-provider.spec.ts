@@ -2,7 +2,7 @@ import { Activity } from '../telemetry/activity.js';
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
-import { refusalOf } from '../../test/support/refusal-of.js';
+import { rejectionOf } from '../../test/support/rejection-of.js';
 import { GatewayError, type GatewayErrorOptions } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
 import { toAccessToken, type AccessToken } from './request-token.js';
@@ -53,7 +53,7 @@ class Scene {
 
   /** Makes the first request fail. Returns its error. */
   async beginFailing(code?: ProblemCode, options?: GatewayErrorOptions): Promise<GatewayError> {
-    const getting = refusalOf(() => this.provider.get());
+    const getting = rejectionOf(() => this.provider.get());
     await this.fail(code, options);
     return getting;
   }
@@ -73,7 +73,7 @@ describe('one request in flight', () => {
 
   it('fails all callers, and costs one request', async () => {
     const scene = new Scene();
-    const all = Array.from({ length: 20 }, () => refusalOf(() => scene.provider.get()));
+    const all = Array.from({ length: 20 }, () => rejectionOf(() => scene.provider.get()));
     await scene.fail('credentials-rejected');
     expect((await Promise.all(all)).map(({ code }) => code)).toEqual(Array(20).fill('credentials-rejected'));
     expect(scene.asked).toHaveLength(1);
@@ -81,7 +81,7 @@ describe('one request in flight', () => {
 
   it('becomes internal-error if it throws anything else, and can be retried', async () => {
     const scene = new Scene();
-    const getting = refusalOf(() => scene.provider.get());
+    const getting = rejectionOf(() => scene.provider.get());
     scene.asked[0]?.reject(new TypeError('boom'));
     expect((await getting).code).toBe('internal-error');
     scene.clock.advance(1000);
@@ -168,12 +168,12 @@ describe('the end of a token', () => {
     await scene.provider.get();
     await scene.fail();
     scene.clock.advance(500);
-    expect((await refusalOf(() => scene.provider.get())).code).toBe('bank-unreachable');
+    expect((await rejectionOf(() => scene.provider.get())).code).toBe('bank-unreachable');
   });
 
   it('makes a later response useless', async () => {
     const scene = new Scene();
-    const getting = refusalOf(() => scene.provider.get());
+    const getting = rejectionOf(() => scene.provider.get());
     scene.clock.moveWall(400_000);
     await scene.issue();
     expect((await getting).code).toBe('bank-timeout');
@@ -186,7 +186,7 @@ describe('the back-off after a failure', () => {
     const scene = new Scene();
     await scene.beginFailing();
     scene.clock.advance(400);
-    const error = await refusalOf(() => scene.provider.get());
+    const error = await rejectionOf(() => scene.provider.get());
     expect([error.code, error.retryAfterMs, scene.asked.length]).toEqual(['bank-unreachable', 600, 1]);
   });
 
@@ -254,10 +254,10 @@ describe('a token that the bank rejects', () => {
     const rejected = await scene.begin();
     scene.clock.advance(240_000);
     await scene.provider.get();
-    const replacing = refusalOf(() => scene.provider.replace(rejected));
+    const replacing = rejectionOf(() => scene.provider.replace(rejected));
     await scene.fail();
     expect((await replacing).code).toBe('bank-unreachable');
-    expect((await refusalOf(() => scene.provider.get())).code).toBe('bank-unreachable');
+    expect((await rejectionOf(() => scene.provider.get())).code).toBe('bank-unreachable');
   });
 });
 

@@ -2,7 +2,7 @@ import { Activity } from '../telemetry/activity.js';
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
-import { refusalOf } from '../../test/support/refusal-of.js';
+import { rejectionOf } from '../../test/support/rejection-of.js';
 import { TooLateToSend } from '../egress/egress.js';
 import type { Settings } from '../config/settings.js';
 import type { WireRequest } from '../egress/wire-client.js';
@@ -113,7 +113,7 @@ describe('without a token', () => {
 
   it('the account list is not called, and the error reports that', async () => {
     const { get, sent } = begin([], { token: new GatewayError('credentials-rejected', 'no') });
-    const error = await refusalOf(get);
+    const error = await rejectionOf(get);
     expect(error).toBeInstanceOf(NoToken);
     expect([error.code, error.owner, error.retryAfterMs, sent.length]).toEqual([
       'credentials-rejected',
@@ -125,14 +125,14 @@ describe('without a token', () => {
 
   it('an unusable certificate prevents any call', async () => {
     const { get, sent, counts } = begin([], { certificate: { notBefore: new Date(0), notAfter: new Date(1) } });
-    const error = await refusalOf(get);
+    const error = await rejectionOf(get);
     expect(error).toBeInstanceOf(NoToken);
     expect([error.code, sent.length, counts.tokens]).toEqual(['certificate-unusable', 0, 0]);
   });
 
   it('the negative case: a failure of the call itself is not reported as a missing token', async () => {
     const { get } = begin([new GatewayError('bank-unreachable', 'down')]);
-    const error = await refusalOf(get);
+    const error = await rejectionOf(get);
     expect(error).not.toBeInstanceOf(NoToken);
     expect(error.code).toBe('bank-unreachable');
   });
@@ -140,7 +140,7 @@ describe('without a token', () => {
   it('nothing is sent for a caller who has left meanwhile', async () => {
     const { get, sent } = begin([200]);
     const reason = new GatewayError('stopping', 'bye');
-    expect(await refusalOf(() => get(AbortSignal.abort(reason)))).toBe(reason);
+    expect(await rejectionOf(() => get(AbortSignal.abort(reason)))).toBe(reason);
     expect(sent).toEqual([]);
   });
 });

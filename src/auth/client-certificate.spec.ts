@@ -55,7 +55,7 @@ async function openPem(chain: Buffer, key: Buffer, passphrase = ''): Promise<Cli
 }
 
 /** Reason and message of the error. Fails the test if the file opens. */
-async function refusalOf(opening: Promise<ClientCertificate>): Promise<string> {
+async function rejectionOf(opening: Promise<ClientCertificate>): Promise<string> {
   const error = await opening.then(
     () => new Error('the file was opened'),
     (thrown: unknown) => thrown,
@@ -100,7 +100,7 @@ function toBags(name: string): Buffer[] {
     'is not opened with another passcode: %p',
     async (args) => {
       const bytes = workshop.makePfx('ec', 'пароль', ...args);
-      expect(await refusalOf(open(bytes, 'пароль2'))).toMatch(/^passcode: .*passcode of the PFX is wrong/);
+      expect(await rejectionOf(open(bytes, 'пароль2'))).toMatch(/^passcode: .*passcode of the PFX is wrong/);
     },
   );
 
@@ -123,14 +123,14 @@ function toBags(name: string): Buffer[] {
     [`"${PASSCODE}"`, /starts or ends with/],
     [`\ufeff${PASSCODE}`, /starts or ends with/],
   ])('is rejected, and the message names the likely mistake in the passcode (%#)', async (passcode, message) => {
-    expect(await refusalOf(open(workshop.makePfx('ec', PASSCODE), passcode))).toMatch(message);
+    expect(await rejectionOf(open(workshop.makePfx('ec', PASSCODE), passcode))).toMatch(message);
   });
 
   it('is rejected with RC4, and the command in the message converts it', async () => {
     workshop.makePfx('ec', PASSCODE, ...legacy('PBE-SHA1-RC4-128'), '-out', 'old.pfx');
-    const refusal = await refusalOf(open(workshop.read('old.pfx')));
-    expect(refusal).toMatch(/^unknown-algorithm: .*BANK_CERT_FILE/);
-    expect(refusal).toContain(EXPORT_AGAIN);
+    const rejection = await rejectionOf(open(workshop.read('old.pfx')));
+    expect(rejection).toMatch(/^unknown-algorithm: .*BANK_CERT_FILE/);
+    expect(rejection).toContain(EXPORT_AGAIN);
     const command = EXPORT_AGAIN.replace('-nodes', '-nodes -passin env:P').replace('-export', '-export -passout env:P');
     workshop.run('sh', ['-c', command], { P: PASSCODE });
     expect(await open(workshop.read('new.pfx'))).toMatchObject({ certificatePem: pem('ec') });
@@ -139,19 +139,19 @@ function toBags(name: string): Buffer[] {
   it.each([['PBE-MD5-DES'], ['PBE-SHA1-DES'], ['PBE-SHA1-RC2-64']])(
     'with the cipher %s is rejected, and the message has its name and the command that converts it',
     async (cipher) => {
-      const refusal = await refusalOf(open(workshop.makePfx('ec', PASSCODE, ...legacy(cipher))));
+      const rejection = await rejectionOf(open(workshop.makePfx('ec', PASSCODE, ...legacy(cipher))));
       const name = cipher === 'PBE-SHA1-RC2-64' ? 'PBE-SHA1-RC2' : cipher;
-      expect(refusal).toContain(`the cipher ${name}`);
-      expect(refusal).toContain(EXPORT_AGAIN);
+      expect(rejection).toContain(`the cipher ${name}`);
+      expect(rejection).toContain(EXPORT_AGAIN);
     },
   );
 
   it('is rejected without key, or without certificate', async () => {
     const args = ['pkcs12', '-export', '-passout', `pass:${PASSCODE}`, '-out', 'x.pfx'];
     workshop.openssl(...args, '-nokeys', '-in', 'ec.pem');
-    expect(await refusalOf(open(workshop.read('x.pfx')))).toMatch(/^no-key: /);
+    expect(await rejectionOf(open(workshop.read('x.pfx')))).toMatch(/^no-key: /);
     workshop.openssl(...args, '-nocerts', '-inkey', 'ec.key', '-in', 'ec.pem');
-    expect(await refusalOf(open(workshop.read('x.pfx')))).toMatch(/^no-certificate: /);
+    expect(await rejectionOf(open(workshop.read('x.pfx')))).toMatch(/^no-certificate: /);
   });
 });
 
@@ -166,14 +166,14 @@ function toBags(name: string): Buffer[] {
     const bytes = pfxOf('ec');
     expect(await open(bytes)).toMatchObject({ certificatePem: pem('ec') });
     expect(() => createSecureContext({ pfx: bytes, passphrase: PASSCODE })).not.toThrow();
-    expect(await refusalOf(open(bytes, 'wrong'))).toMatch(/^passcode: /);
+    expect(await rejectionOf(open(bytes, 'wrong'))).toMatch(/^passcode: /);
   });
 
   it('is rejected with a weak MAC, too many iterations, or two passcodes', async () => {
     workshop.openssl('pkcs8', '-topk8', '-in', 'ec.key', '-outform', 'DER', '-out', 'ec.p8', '-passout', 'pass:inner');
-    expect(await refusalOf(open(pbmac1Pfx([], PASSCODE, { keyLength: 19 })))).toMatch(/^damaged: /);
-    expect(await refusalOf(open(pbmac1Pfx([], PASSCODE, { rounds: 2 ** 46 })))).toMatch(/^damaged: /);
-    expect(await refusalOf(open(pbmac1Pfx([bag('2', workshop.read('ec.p8'))], PASSCODE)))).toMatch(/^passcode: /);
+    expect(await rejectionOf(open(pbmac1Pfx([], PASSCODE, { keyLength: 19 })))).toMatch(/^damaged: /);
+    expect(await rejectionOf(open(pbmac1Pfx([], PASSCODE, { rounds: 2 ** 46 })))).toMatch(/^damaged: /);
+    expect(await rejectionOf(open(pbmac1Pfx([bag('2', workshop.read('ec.p8'))], PASSCODE)))).toMatch(/^passcode: /);
   });
 
   // Java 8 encrypts as OpenSSL 1 does
@@ -242,7 +242,7 @@ function toBags(name: string): Buffer[] {
   });
 
   it('is rejected if OpenSSL rejects it for TLS', async () => {
-    expect(await refusalOf(open(workshop.makePfx('small', PASSCODE)))).toMatch(/^refused-by-tls: .*ee key too small/);
+    expect(await rejectionOf(open(workshop.makePfx('small', PASSCODE)))).toMatch(/^refused-by-tls: .*ee key too small/);
   });
 });
 
@@ -273,7 +273,7 @@ function toBags(name: string): Buffer[] {
       [chain, damaged(key), '', /^no-key: /],
       [damaged(chain), key, '', /^damaged: /],
     ];
-    for (const [a, b, passphrase, refusal] of cases)
-      expect(await refusalOf(openPem(a, b, passphrase))).toMatch(refusal);
+    for (const [a, b, passphrase, rejection] of cases)
+      expect(await rejectionOf(openPem(a, b, passphrase))).toMatch(rejection);
   });
 });

@@ -59,17 +59,17 @@ export function toClientCertificate(
   const warnings: string[] = [];
   if (issuers.length === 0 && !isSelfSigned(leaf) && !isIssuedByRoot(leaf, roots)) {
     warnings.push(
-      `The chain is incomplete: the certificate of the issuer, ${issuer}, is missing. If the bank refuses the certificate, export it again with all certificates of its path.`,
+      `The chain is incomplete: the certificate of the issuer, ${issuer}, is missing. If the bank rejects the certificate, export it again with all certificates of its path.`,
     );
   }
   for (const { subject, validFromDate: from, validToDate: to } of issuers.filter((each) => !isValid(each, now))) {
     warnings.push(
-      `The certificate of the issuer ${toDistinguishedName(subject)} is valid only from ${from.toISOString()} to ${to.toISOString()}. The bank may refuse the chain: get the current one.`,
+      `The certificate of the issuer ${toDistinguishedName(subject)} is valid only from ${from.toISOString()} to ${to.toISOString()}. The bank may reject the chain: get the current one.`,
     );
   }
   if (!allowsClientAuth(leaf)) {
     warnings.push(
-      'The certificate does not allow client authentication (extended key usage 1.3.6.1.5.5.7.3.2 is missing). The bank will most likely refuse it: ask for one that does.',
+      'The certificate does not allow client authentication (extended key usage 1.3.6.1.5.5.7.3.2 is missing). The bank will most likely reject it: ask for one that does.',
     );
   }
   return {
@@ -135,7 +135,7 @@ function assertUsableForTls(key: string, cert: string): void {
     const { reason = 'no reason given' } = cause as { readonly reason?: string };
     throw new CertificateUnreadable(
       'refused-by-tls',
-      `OpenSSL refuses the client certificate or its chain for TLS (${reason}).`,
+      `OpenSSL rejects the client certificate or its chain for TLS (${reason}).`,
       'Ask the bank for one with keys of at least RSA 2048 or EC P-256, signed with SHA-256.',
       { cause },
     );

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { afterAll, expect, it } from '@jest/globals';
 import { toEnvironment } from '../../test/support/bank-address.js';
 import { MovedClock } from '../../test/support/moved-clock.js';
-import { refusalOf } from '../../test/support/refusal-of.js';
+import { rejectionOf } from '../../test/support/rejection-of.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { issueToken, json, startPretendBank } from '../../test/support/pretend-bank.js';
 import { until } from '../../test/support/until.js';
@@ -125,7 +125,7 @@ it('a new certificate that is not valid yet is used once it is valid', async () 
   await holder.reload();
   expect(holder.status()).toMatchObject({
     next: { state: 'not-yet-valid', thumbprint: next.thumbprint },
-    refused: null,
+    rejected: null,
   });
   clock.moveWall(2 * day);
   await until(() => log.lines('certificate.replaced').length === 1);
@@ -139,7 +139,7 @@ it('a token request waits for the proof in flight', async () => {
   writeFileSync(bank.files.password, 'secret-password-new');
   const proof = holder.reload();
   await until(() => bank.requests.length === 1);
-  const token = refusalOf(() => holder.current.tokens.get());
+  const token = rejectionOf(() => holder.current.tokens.get());
   // long enough for a second request to arrive, if one is sent
   setTimeout(resolve, 500);
   await Promise.all([proof, token]);
@@ -157,7 +157,7 @@ it('a token request of the replaced identity is dropped if it waited for the pro
   writeFileSync(bank.files.password, 'secret-password-new');
   const proof = holder.reload();
   await until(() => bank.requests.length === 1);
-  const token = refusalOf(() => holder.current.tokens.get());
+  const token = rejectionOf(() => holder.current.tokens.get());
   resolve();
   await proof;
   expect(await token).toMatchObject({ code: 'stopping' });

@@ -42,7 +42,7 @@ export class IdentityHolder implements OnApplicationShutdown {
       isInUse: (material) => isDeepStrictEqual(material, holder.current.material),
       take: (material, signal) => holder.#prove(material, signal),
       unchanged: () => holder.#unchanged(),
-      refused: (error, material) => holder.#refused(toUnusable(error), material),
+      rejected: (error, material) => holder.#rejected(toUnusable(error), material),
     });
     const holder = new IdentityHolder(parts, files, await files.open());
     return holder;
@@ -71,7 +71,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   /**
-   * Reloads the files now, and ends any back-off (SIGHUP). Resolves once the new identity is in use or refused; never
+   * Reloads the files now, and ends any back-off (SIGHUP). Resolves once the new identity is in use or rejected; never
    * rejects.
    */
   reload(): Promise<void> {
@@ -114,13 +114,13 @@ export class IdentityHolder implements OnApplicationShutdown {
   /** The certificate in the files that is not yet in use, and its rejections. */
   #waitingStatus() {
     const { waiting } = this.#files;
-    if (!waiting) return { next: null, refused: null, credentialsRefused: null };
+    if (!waiting) return { next: null, rejected: null, credentialsRejected: null };
     const { value, since } = waiting;
     const error = toUnusable(waiting.error);
     const { code, detail } = error;
     const { certificate } = this.#current;
     if (value && value.certificate.thumbprint === certificate.thumbprint) {
-      return { next: null, refused: null, credentialsRefused: { code, detail } };
+      return { next: null, rejected: null, credentialsRejected: { code, detail } };
     }
     const state = stateOf(value, error, this.#nowMs);
     const next = {
@@ -130,12 +130,12 @@ export class IdentityHolder implements OnApplicationShutdown {
       since: new Date(since.wall).toISOString(),
       detail,
     };
-    return { next, refused: state === 'refused' ? { code, detail } : null, credentialsRefused: null };
+    return { next, rejected: state === 'refused' ? { code, detail } : null, credentialsRejected: null };
   }
 
-  #refused(error: GatewayError, material: IdentityMaterial | null): void {
+  #rejected(error: GatewayError, material: IdentityMaterial | null): void {
     const isWaiting = stateOf(material, error, this.#nowMs) !== 'refused';
-    this.#log.refused(error, material, this.#current.material, isWaiting);
+    this.#log.rejected(error, material, this.#current.material, isWaiting);
   }
 
   #unchanged(): void {

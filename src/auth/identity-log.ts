@@ -39,7 +39,7 @@ export class IdentityLog {
    * @param candidate null if it could not be read
    * @param isWaiting true if the bank may accept it later
    */
-  refused(
+  rejected(
     { code, owner, detail }: GatewayError,
     candidate: IdentityMaterial | null,
     inUse: IdentityMaterial,
@@ -53,7 +53,7 @@ export class IdentityLog {
     }
     this.logger[isWaiting ? 'warn' : 'error'](
       { event: 'certificate.refused', ...problem, thumbprint: candidate?.certificate.thumbprint },
-      `the new certificate ${isWaiting ? 'waits for the bank' : 'was refused'}; the old one stays in use: ${detail}`,
+      `the new certificate ${isWaiting ? 'waits for the bank' : 'was rejected'}; the old one stays in use: ${detail}`,
     );
   }
 

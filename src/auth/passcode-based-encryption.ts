@@ -106,20 +106,20 @@ export function toDecrypt(algorithm: Asn1 | undefined): Decrypt {
   if (oid === PBES2) {
     const cipher = toAlgorithm(second);
     // Node also finds a cipher by its object identifier
-    const { name, keyLength = 0 } = getCipherInfo(cipher.oid) ?? refuseAlgorithm(`the cipher ${cipher.oid}`);
-    if (!/^(aes-\d+|des-ede3)-cbc$/.test(name)) refuseAlgorithm(`the cipher ${name}`);
+    const { name, keyLength = 0 } = getCipherInfo(cipher.oid) ?? rejectAlgorithm(`the cipher ${cipher.oid}`);
+    if (!/^(aes-\d+|des-ede3)-cbc$/.test(name)) rejectAlgorithm(`the cipher ${name}`);
     const { derive } = toPbkdf2(first);
     const iv = octetsOf(cipher.parameters);
     return async (input, passcode) => decipher(name, await derive(passcode, keyLength), iv, input);
   }
-  const { name, keyLength } = PKCS12_CIPHERS[oid] ?? refuseAlgorithm(UNSUPPORTED[oid] ?? `the algorithm ${oid}`);
+  const { name, keyLength } = PKCS12_CIPHERS[oid] ?? rejectAlgorithm(UNSUPPORTED[oid] ?? `the algorithm ${oid}`);
   const derive = toPkcs12Derivation('sha1', octetsOf(first), countOf(second));
   return async (input, passcode) =>
     decipher(name, await derive('key', passcode, keyLength), await derive('iv', passcode, 8), input);
 }
 
 /** @throws CertificateUnreadable unknown-algorithm, with the command that converts the file */
-function refuseAlgorithm(what: string): never {
+function rejectAlgorithm(what: string): never {
   throw new CertificateUnreadable(
     'unknown-algorithm',
     `The PFX is protected with ${what}, which the gateway does not support.`,
@@ -134,12 +134,12 @@ function toAlgorithm(node: Asn1 | undefined): { oid: string; parameters: Asn1 | 
 }
 
 /** The name of a hash, or of the hash of an HMAC. */
-const toHash = (oid: string): string => HASHES[oid] ?? refuseAlgorithm(`the hash ${oid}`);
+const toHash = (oid: string): string => HASHES[oid] ?? rejectAlgorithm(`the hash ${oid}`);
 
 /** PBKDF2 (RFC 8018, A.2); `keyLength` is the length in the file, or 0. */
 function toPbkdf2(node: Asn1 | undefined) {
   const { oid, parameters } = toAlgorithm(node);
-  if (oid !== PBKDF2) refuseAlgorithm(UNSUPPORTED[oid] ?? `the key derivation ${oid}`);
+  if (oid !== PBKDF2) rejectAlgorithm(UNSUPPORTED[oid] ?? `the key derivation ${oid}`);
   const [saltNode, roundsNode, ...rest] = childrenOf(parameters);
   const [salt, rounds] = [octetsOf(saltNode), countOf(roundsNode)];
   const keyLength = rest.find(isInteger);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
-import { refusalOf } from '../../test/support/refusal-of.js';
+import { rejectionOf } from '../../test/support/rejection-of.js';
 import type { Settings } from '../config/settings.js';
 import type { WireRequest } from '../egress/wire-client.js';
 import { requestToken, toAccessToken } from './request-token.js';
@@ -29,7 +29,7 @@ async function ask(body: unknown, { status = 200, headers = {}, tookMs = 0 } = {
 }
 
 const read = async (change: Record<string, unknown>) => (await ask({ ...GOOD, ...change })).token.value;
-const refused = (body: unknown, options?: Parameters<typeof ask>[1]) => refusalOf(() => ask(body, options));
+const rejected = (body: unknown, options?: Parameters<typeof ask>[1]) => rejectionOf(() => ask(body, options));
 
 describe('a token request', () => {
   it('sends exactly the documented request, in UTF-8', async () => {
@@ -88,12 +88,12 @@ describe('a response', () => {
     ['nested 20 000 deep', '['.repeat(20_000) + ']'.repeat(20_000), 'it is not a JSON object'],
   ])('%s is rejected without showing its content', async (_name, body, problem) => {
     const detail = `The answer of the token endpoint cannot be used: ${problem}.`;
-    expect(await refused(body)).toMatchObject({ code: 'bank-response-invalid', detail });
+    expect(await rejected(body)).toMatchObject({ code: 'bank-response-invalid', detail });
   });
 
   it('with a status other than 200 becomes the error for that status, with the Retry-After of the bank', async () => {
     const body = { errors: [{ errorCode: 'AuthorizationParseFailure', errorDescription: 'hunter2' }] };
-    const { code, retryAfterMs, detail } = await refused(body, { status: 429, headers: { 'retry-after': '17' } });
+    const { code, retryAfterMs, detail } = await rejected(body, { status: 429, headers: { 'retry-after': '17' } });
     expect([code, retryAfterMs]).toEqual(['bank-rate-limited', 17_000]);
     expect(detail).not.toMatch(/Parse|hunter2/);
   });
@@ -105,7 +105,7 @@ describe('token_type', () => {
   });
 
   it.each(['MAC', '', 7, 'Bearer '])('must not be %p', async (token_type) => {
-    const { code, detail } = await refused({ ...GOOD, token_type });
+    const { code, detail } = await rejected({ ...GOOD, token_type });
     expect([code, detail]).toEqual(['bank-response-invalid', expect.stringContaining('token_type is not')]);
   });
 });
@@ -122,7 +122,7 @@ describe('the access token', () => {
     ['with non-ASCII', 'abcé', 'contains characters that are not allowed in a bearer token'],
   ])('that is %s is rejected; the error names the field, not its value', async (_name, access_token, problem) => {
     const detail = `The answer of the token endpoint cannot be used: access_token ${problem}.`;
-    expect(await refused({ ...GOOD, access_token })).toMatchObject({ code: 'bank-response-invalid', detail });
+    expect(await rejected({ ...GOOD, access_token })).toMatchObject({ code: 'bank-response-invalid', detail });
   });
 
   it('of 16 384 characters is accepted', async () => {

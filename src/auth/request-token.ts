@@ -101,8 +101,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * @throws GatewayError bank-response-invalid, or as `toAnswerError`
  */
 function readTokenAnswer(answer: WireAnswer) {
-  const refusal = toAnswerError(answer, 'token');
-  if (refusal) throw refusal;
+  const rejection = toAnswerError(answer, 'token');
+  if (rejection) throw rejection;
   const { success, error, data } = tokenAnswerSchema.safeParse(parse(answer.body));
   if (!success) {
     const [issue] = error.issues;

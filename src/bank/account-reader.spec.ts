@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { keepLines } from '../../test/support/log-lines.js';
-import { refusalOf } from '../../test/support/refusal-of.js';
+import { rejectionOf } from '../../test/support/rejection-of.js';
 import { NoToken, type AuthorizedCall } from '../auth/authorized-call.js';
 import type { Settings } from '../config/settings.js';
 import type { WireAnswer } from '../egress/wire-client.js';
@@ -229,7 +229,7 @@ describe('a list that never ends', () => {
   it('is rejected after 2000 pages if the bank sends one account per page and reports a large count', async () => {
     const onePerPage = ({ pageNumber }: PageRequest) => page(accounts(1, pageNumber), { rowCount: 999_999_999 });
     const { read, requests } = begin(onePerPage, { maxConcurrentRequests: 6 });
-    const error = await refusalOf(read);
+    const error = await rejectionOf(read);
     expect([error.code, error.detail]).toEqual([
       'bank-response-invalid',
       'The account list needs more than 2000 pages in one refresh.',
@@ -250,7 +250,7 @@ describe('the bytes of the pages of a refresh', () => {
 
   it('are at most 256 MB', async () => {
     expect(await begin(long(32 * MB, 8)).read()).toMatchObject({ accounts: 8, complete: true });
-    const error = await refusalOf(begin(long(32 * MB, 9)).read);
+    const error = await rejectionOf(begin(long(32 * MB, 9)).read);
     expect([error.code, error.detail]).toEqual([
       'bank-response-invalid',
       'The account list has more than 256 MB of pages in one refresh.',
@@ -312,7 +312,7 @@ describe('a page size that the bank rejects', () => {
 
   it('the negative case: is not recognized by a 400 that does not mention it', async () => {
     const { read, requests } = begin(() => answer(400, { errors: { PageNumber: ['is wrong'] } }));
-    expect([(await refusalOf(read)).code, requests.length]).toEqual(['bank-refused', 1]);
+    expect([(await rejectionOf(read)).code, requests.length]).toEqual(['bank-refused', 1]);
   });
 
   it('restarts the pass when it is rejected on a later page', async () => {
@@ -326,16 +326,16 @@ describe('a page size that the bank rejects', () => {
   });
 
   it('fails the refresh if even 1 is rejected; the next refresh starts with the configured size', async () => {
-    let refuses = true;
+    let rejects = true;
     const good = answerAs({ size: 230, clamp: 5000 });
-    const { read, requests } = begin((request) => (refuses ? answer(413) : good(request)), { pageSize: 5000 });
-    const error = await refusalOf(read);
+    const { read, requests } = begin((request) => (rejects ? answer(413) : good(request)), { pageSize: 5000 });
+    const error = await rejectionOf(read);
     expect([error.code, error.detail]).toEqual([
       'bank-refused',
       'The bank rejects every page size of the account list.',
     ]);
     expect(requests.length).toBeLessThan(20);
-    refuses = false;
+    rejects = false;
     requests.length = 0;
     await read();
     expect(requests.map((request) => request.pageSize)).toEqual([5000]);
@@ -360,7 +360,7 @@ describe('a page size that the bank rejects', () => {
     );
     await read();
     [most, fails] = [5000, true];
-    await refusalOf(read);
+    await rejectionOf(read);
     fails = false;
     requests.length = 0;
     await read();
@@ -397,7 +397,7 @@ describe('a call for a page that fails', () => {
     ],
   ])('with %s is sent %s times in total', async (_name, fail, times) => {
     const { read, requests } = begin(fail);
-    await refusalOf(read);
+    await rejectionOf(read);
     expect(requests).toHaveLength(times);
   });
 
@@ -416,7 +416,7 @@ describe('a refresh that fails', () => {
         if (request.pageNumber === bad) throw new GatewayError('bank-timeout', `page ${bad}`);
         return answerTo(request);
       });
-      expect((await refusalOf(read)).detail).toBe(`page ${bad}`);
+      expect((await rejectionOf(read)).detail).toBe(`page ${bad}`);
     }
   });
 
@@ -426,7 +426,7 @@ describe('a refresh that fails', () => {
       if (request.pageNumber === 4) throw new GatewayError('bank-timeout', 'page 4');
       return answerTo(request);
     });
-    await refusalOf(read);
+    await rejectionOf(read);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(requests.length).toBeLessThan(12);
     expect(requests.every(({ signal }) => signal.aborted)).toBe(true);
@@ -438,7 +438,7 @@ describe('a refresh that fails', () => {
       if (pageNumber === 3) end.abort(new GatewayError('stopping', 'bye'));
       return page(accounts(10, pageNumber * 10));
     });
-    expect((await refusalOf(() => read(end.signal))).code).toBe('stopping');
+    expect((await rejectionOf(() => read(end.signal))).code).toBe('stopping');
   });
 });
 

@@ -106,8 +106,8 @@ export class AccountReader {
         return outcome;
       }
       this.#expectedPages = 1;
-      const refused = { event: 'bank.page-refused', refreshId: refresh.id, pageSize };
-      this.log.logger.info(refused, 'the bank rejects pages of this size; asking for half of it');
+      const rejected = { event: 'bank.page-refused', refreshId: refresh.id, pageSize };
+      this.log.logger.info(rejected, 'the bank rejects pages of this size; asking for half of it');
     }
     throw new GatewayError('bank-refused', 'The bank rejects every page size of the account list.');
   }

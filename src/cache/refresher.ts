@@ -23,7 +23,7 @@ export interface Refresh {
   readonly waiting: Waiting;
 }
 
-/** The list refreshes of one identity. A refusal of another identity does not apply to it. */
+/** The list refreshes of one identity. A rejection of another identity does not apply to it. */
 interface Attempts {
   readonly backOff: BackOff;
   /**
@@ -38,7 +38,7 @@ export interface RefreshState {
   /** The current series of failed refreshes by this instance and its identity; null without one. */
   readonly trouble: Trouble | null;
   /** The error with which a refresh would fail at once during a back-off of the list or the token; else null. */
-  readonly refusal: GatewayError | null;
+  readonly rejection: GatewayError | null;
   readonly last: Attempts['last'];
 }
 
@@ -67,8 +67,8 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     const { current } = this.identities;
     const { backOff, last } = this.#attemptsOf(current);
     // where other instances may have stored a newer copy, a refresh checks for it
-    const refusal = this.source.isShared ? null : this.#refusalTo(current);
-    return { running: this.#running, trouble: backOff.trouble(), refusal, last };
+    const rejection = this.source.isShared ? null : this.#rejectionTo(current);
+    return { running: this.#running, trouble: backOff.trouble(), rejection, last };
   }
 
   /** Ends the back-off: the next caller starts a refresh. */
@@ -112,7 +112,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** The error during a back-off of the token or of the list: no call goes to the bank. */
-  #refusalTo(identity: BankIdentity): GatewayError | null {
+  #rejectionTo(identity: BankIdentity): GatewayError | null {
     return identity.tokens.failureNow() ?? this.#attemptsOf(identity).backOff.failureNow();
   }
 
@@ -120,13 +120,13 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   async #refresh(refreshId: string, wanted: Freshness): Promise<Snapshot> {
     const identity = this.identities.current;
     const attempts = this.#attemptsOf(identity);
-    const refusal = this.#refusalTo(identity);
+    const rejection = this.#rejectionTo(identity);
     const accepts: RefreshRequest['accepts'] = (copy) => acceptsCopy(wanted, copy, this.settings);
     const started = performance.now();
     try {
       const request = { refreshId, signal: this.#stop.signal, accepts };
-      const read = refusal ? await this.source.take(accepts) : await this.source.read(request);
-      if (!read) throw refusal;
+      const read = rejection ? await this.source.take(accepts) : await this.source.read(request);
+      if (!read) throw rejection;
       attempts.last = read.source === 'bank' ? 'bank' : 'shared';
       // another instance counts its own refresh, and its copy shows nothing about our calls
       if (read.source === 'bank') {
@@ -139,8 +139,8 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
       const error = toGatewayError(thrown);
       if (error.code === 'stopping') throw error;
       attempts.last = 'failed';
-      if (!refusal) this.#emitEnded(started, error);
-      const failure = refusal ?? this.#toFailure(error, attempts.backOff, refreshId);
+      if (!rejection) this.#emitEnded(started, error);
+      const failure = rejection ?? this.#toFailure(error, attempts.backOff, refreshId);
       if (failure.code !== 'access-not-granted' && !this.cached.servable) await this.#restore();
       throw failure;
     }

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
-import { refusalOf } from '../../test/support/refusal-of.js';
+import { rejectionOf } from '../../test/support/rejection-of.js';
 import { until } from '../../test/support/until.js';
 import { NoToken } from '../auth/authorized-call.js';
 import { GatewayError, type GatewayErrorOptions } from '../errors/gateway-error.js';
@@ -193,7 +193,7 @@ describe('one caller', () => {
   it('waits until the soft timeout or the deadline, not longer', async () => {
     const here = scene();
     const began = performance.now();
-    await refusalOf(() => here.snapshots.get(ANY));
+    await rejectionOf(() => here.snapshots.get(ANY));
     expect(performance.now() - began).toBeGreaterThanOrEqual(SETTINGS.REQUEST_DEADLINE_MS - 2);
     here.answer();
     await turn();
@@ -222,7 +222,7 @@ describe('one refresh in flight', () => {
   it('on a cold start, gives all waiting callers the same result', async () => {
     const here = scene();
     const ask = () => Array.from({ length: 50 }, () => here.snapshots.get(ANY));
-    const failing = ask().map((getting) => refusalOf(() => getting));
+    const failing = ask().map((getting) => rejectionOf(() => getting));
     here.fail('bank-response-invalid');
     expect(new Set((await Promise.all(failing)).map(({ code }) => code))).toEqual(new Set(['bank-response-invalid']));
     here.snapshots.resetBackOff();
@@ -261,9 +261,9 @@ describe('one refresh in flight', () => {
 
   it('also fails the callers queued behind it, without another call', async () => {
     const here = scene();
-    const first = refusalOf(() => here.snapshots.get(ANY));
+    const first = rejectionOf(() => here.snapshots.get(ANY));
     here.clock.advance(5000);
-    const getting = refusalOf(() => here.snapshots.get(maxAge(2)));
+    const getting = rejectionOf(() => here.snapshots.get(maxAge(2)));
     here.fail();
     expect([(await first).code, (await getting).code]).toEqual(['bank-unreachable', 'bank-unreachable']);
     expect(here.asked).toHaveLength(1);
@@ -271,7 +271,7 @@ describe('one refresh in flight', () => {
 
   it('ends when the process stops, which does not count as a failure of the bank', async () => {
     const here = scene();
-    const getting = refusalOf(() => here.snapshots.get(ANY));
+    const getting = rejectionOf(() => here.snapshots.get(ANY));
     here.parts.refresher.onApplicationShutdown();
     expect((await getting).code).toBe('stopping');
     expect(here.asked[0]?.signal.aborted).toBe(true);
@@ -282,14 +282,14 @@ describe('one refresh in flight', () => {
 describe('the back-off', () => {
   it('returns the cached copy or the error at once, without a call to the bank', async () => {
     const here = await scene({ SNAPSHOT_SOFT_TIMEOUT_MS: 60_000, REQUEST_DEADLINE_MS: 60_000 }).begin({ ageMs: 2000 });
-    const asking = refusalOf(() => here.snapshots.get(NO_CACHE));
+    const asking = rejectionOf(() => here.snapshots.get(NO_CACHE));
     here.fail('bank-rate-limited', { retryAfterMs: 17_000 });
     await asking;
     // fresh, not marked stale
     expect(await here.snapshots.get(ANY)).toMatchObject({ stale: false, cache: 'hit' });
     here.clock.advance(FRESH_MS);
     expect((await here.snapshots.get(ANY)).stale).toBe(true);
-    const error = await refusalOf(() => here.snapshots.get(NO_CACHE));
+    const error = await rejectionOf(() => here.snapshots.get(NO_CACHE));
     expect([error.code, error.retryAfterMs]).toEqual(['bank-rate-limited', 7000]);
     expect(here.snapshots.refreshForHealth()).toBeNull();
     expect(here.asked).toHaveLength(2);
@@ -320,7 +320,7 @@ describe('the back-off', () => {
         return now();
       };
       while (here.asked.length === 1) {
-        expect(await refusalOf(() => here.snapshots.get(ANY))).toBeInstanceOf(GatewayError);
+        expect(await rejectionOf(() => here.snapshots.get(ANY))).toBeInstanceOf(GatewayError);
       }
     }
   });
@@ -330,7 +330,7 @@ describe('the back-off', () => {
     ['a new identity, to which more may be granted', (here) => here.replaceIdentity()],
   ])('ends through %s', async (_who, end) => {
     const here = await scene().beginFailing('access-not-granted');
-    expect((await refusalOf(() => here.snapshots.get(ANY))).code).toBe('access-not-granted');
+    expect((await rejectionOf(() => here.snapshots.get(ANY))).code).toBe('access-not-granted');
     expect(here.asked).toHaveLength(1);
     end(here);
     await here.begin();
@@ -341,13 +341,13 @@ describe('the back-off', () => {
     const here = scene();
     here.replaceIdentity();
     await here.beginFailing();
-    await refusalOf(() => here.snapshots.get(ANY));
+    await rejectionOf(() => here.snapshots.get(ANY));
     expect(here.asked).toHaveLength(1);
   });
 
   it('does not apply to a new identity when a refresh of the old one fails late', async () => {
     const here = scene();
-    const getting = refusalOf(() => here.snapshots.get(ANY));
+    const getting = rejectionOf(() => here.snapshots.get(ANY));
     here.replaceIdentity();
     here.fail('bank-refused');
     await getting;
@@ -357,7 +357,7 @@ describe('the back-off', () => {
 
   it('does not start after a missing token: the next caller may try at once', async () => {
     const here = scene();
-    const getting = refusalOf(() => here.snapshots.get(ANY));
+    const getting = rejectionOf(() => here.snapshots.get(ANY));
     here.asked[0]?.reject(new NoToken('credentials-rejected', 'no', { retryAfterMs: 30_000 }));
     expect(await getting).toMatchObject({ code: 'credentials-rejected', retryAfterMs: 30_000 });
     expect(here.snapshots.status().trouble).toBeNull();
@@ -370,10 +370,10 @@ describe('the back-off', () => {
 
 it('access-not-granted starts the back-off, and drops even a fresh copy', async () => {
   const here = await scene().begin({ ageMs: 2000 });
-  const asking = refusalOf(() => here.snapshots.get(NO_CACHE));
+  const asking = rejectionOf(() => here.snapshots.get(NO_CACHE));
   here.fail('access-not-granted');
   await asking;
-  expect((await refusalOf(() => here.snapshots.get(ANY))).code).toBe('access-not-granted');
+  expect((await rejectionOf(() => here.snapshots.get(ANY))).code).toBe('access-not-granted');
   expect(here.snapshots.status()).toMatchObject({ asOf: null, accounts: null, servable: false });
 });
 
@@ -381,7 +381,7 @@ describe('too many callers', () => {
   it('get an error, or the older copy marked stale; callers who are already waiting are served', async () => {
     const here = scene({ MAX_REQUESTS_WAITING: 2 });
     const waiting = [here.snapshots.get(ANY), here.snapshots.get(ANY)];
-    const error = await refusalOf(() => here.snapshots.get(ANY));
+    const error = await rejectionOf(() => here.snapshots.get(ANY));
     expect([error.code, error.status, error.owner]).toEqual(['overloaded', 503, 'operator']);
     here.answer();
     expect(await Promise.all(waiting)).toHaveLength(2);
@@ -394,8 +394,8 @@ describe('too many callers', () => {
 
   it('do not include callers who have left', async () => {
     const here = scene({ MAX_REQUESTS_WAITING: 1, REQUEST_DEADLINE_MS: 10 });
-    await refusalOf(() => here.snapshots.get(ANY));
-    expect((await refusalOf(() => here.snapshots.get(ANY))).code).toBe('bank-timeout');
+    await rejectionOf(() => here.snapshots.get(ANY));
+    expect((await rejectionOf(() => here.snapshots.get(ANY))).code).toBe('bank-timeout');
   });
 
   it('cause no call to the bank if they left before', async () => {
@@ -411,7 +411,7 @@ describe('too many callers', () => {
     const here = scene({ REQUEST_DEADLINE_MS: 10 });
     const leave = async () => {
       const caller = { logFields: { span: undefined } };
-      await refusalOf(() => here.snapshots.get(ANY, caller));
+      await rejectionOf(() => here.snapshots.get(ANY, caller));
       return new WeakRef(caller);
     };
     const callers = [await leave(), await leave()];
@@ -433,7 +433,7 @@ describe('without a token, during its back-off', () => {
     here.tokenFailure = NO_TOKEN;
     const stale = { cache: 'hit', stale: true, failure: 'credentials-rejected' };
     expect(await here.snapshots.get(ANY)).toMatchObject(stale);
-    expect(await refusalOf(() => here.snapshots.get(NO_CACHE))).toBe(NO_TOKEN);
+    expect(await rejectionOf(() => here.snapshots.get(NO_CACHE))).toBe(NO_TOKEN);
     expect(here.snapshots.refreshForHealth()).toBeNull();
     expect(here.snapshots.status()).toMatchObject({ stale: true, trouble: null });
     expect([here.asked.length, refreshes]).toEqual([1, 0]);
@@ -447,7 +447,7 @@ describe('without a token, during its back-off', () => {
     const copies: ReadSnapshot[] = [];
     const here = new Scene({}, async () => copies.shift() ?? null);
     here.tokenFailure = NO_TOKEN;
-    expect(await refusalOf(() => here.snapshots.get(ANY))).toBe(NO_TOKEN);
+    expect(await rejectionOf(() => here.snapshots.get(ANY))).toBe(NO_TOKEN);
     copies.push(here.shared(4, 100));
     expect(await here.snapshots.get(ANY)).toMatchObject({ stale: false, snapshot: { size: 4 } });
     here.clock.advance(FRESH_MS);
@@ -555,7 +555,7 @@ describe('the log', () => {
 
   it('records an internal error once, with its stack', async () => {
     const here = scene();
-    const getting = refusalOf(() => here.snapshots.get(ANY));
+    const getting = rejectionOf(() => here.snapshots.get(ANY));
     here.asked[0]?.reject(new TypeError('boom'));
     expect((await getting).code).toBe('internal-error');
     const line = { level: 'error', code: 'internal-error', owner: 'operator', err: { name: 'GatewayError' } };

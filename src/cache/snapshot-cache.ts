@@ -60,9 +60,9 @@ export class SnapshotCache {
 
   /** Starts a background refresh for health if this process has not read a snapshot yet, or after a failure. */
   refreshForHealth(): Promise<unknown> | null {
-    const { running, trouble, refusal, last } = this.refresher.state();
+    const { running, trouble, rejection, last } = this.refresher.state();
     if (running) return running.result;
-    if (trouble?.circuit === 'open' || refusal) return null;
+    if (trouble?.circuit === 'open' || rejection) return null;
     const { snapshot, isRestored } = this.cached;
     if (!trouble && snapshot && !isRestored && last !== 'failed') return null;
     // another instance's copy does not prove that our own calls succeed again
@@ -77,10 +77,10 @@ export class SnapshotCache {
   /** State of the cached snapshot and its refreshes at one moment. Times are ISO 8601. */
   status() {
     const { snapshot, servable, isRestored, isFresh, isEmptied } = this.cached;
-    const { running, trouble, refusal, last } = this.refresher.state();
+    const { running, trouble, rejection, last } = this.refresher.state();
     const softMs = this.settings.SNAPSHOT_SOFT_TIMEOUT_MS;
     const slow = running && this.clock.since(running.startedAt) >= softMs ? running.startedAt : null;
-    const failed = last === 'failed' || refusal !== null;
+    const failed = last === 'failed' || rejection !== null;
     return {
       asOf: snapshot?.asOf ?? null,
       /** Time at which the cached snapshot stops being served. */
@@ -108,12 +108,12 @@ export class SnapshotCache {
   }
 
   async #getRefreshed(wanted: Freshness, caller: Caller): Promise<ServedSnapshot> {
-    const { running, refusal } = this.refresher.state();
-    const refused = running ? null : refusal;
+    const { running, rejection } = this.refresher.state();
+    const rejected = running ? null : rejection;
     // a copy from an earlier run is never a hit
-    const outcome = refused && !this.cached.isRestored ? 'hit' : toOutcome(this.cached);
+    const outcome = rejected && !this.cached.isRestored ? 'hit' : toOutcome(this.cached);
     try {
-      if (refused) throw refused;
+      if (rejected) throw rejected;
       return await this.#wait(wanted, caller, outcome);
     } catch (thrown) {
       const older = this.#serveStale(wanted, outcome, toGatewayError(thrown).code);

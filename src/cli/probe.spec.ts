@@ -50,8 +50,8 @@ describe('a gateway that responds', () => {
     for (const [name, { cert }] of Object.entries({ own, other })) writeFileSync(join(files, name), cert);
     const PORT = await listen(createTlsServer({ cert: own.cert, key: own.key }, answer(200)));
     expect(await run({ PORT, TLS_CERT_FILE: join(files, 'own') })).toEqual({ exitCode: 0, said: '' });
-    const refused = await run({ PORT, TLS_CERT_FILE: join(files, 'other') });
-    expect([refused.exitCode, refused.said]).toEqual([
+    const rejected = await run({ PORT, TLS_CERT_FILE: join(files, 'other') });
+    expect([rejected.exitCode, rejected.said]).toEqual([
       1,
       expect.stringMatching(/^.*https:\/\/.* does not answer: .+\n$/),
     ]);

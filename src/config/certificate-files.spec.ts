@@ -28,8 +28,8 @@ beforeAll(() => {
   pfx = workshop.makePfx('leaf', PASSCODE);
 });
 
-/** `reason: message` of the refusal; fails the test if there is none. */
-function refusalOf(read: () => unknown): string {
+/** `reason: message` of the rejection; fails the test if there is none. */
+function rejectionOf(read: () => unknown): string {
   try {
     read();
   } catch (error) {
@@ -37,7 +37,7 @@ function refusalOf(read: () => unknown): string {
     expect(error.message).toMatch(/^[\x20-\x7e]{5,400}$/);
     return `${error.reason}: ${error.message}`;
   }
-  throw new Error('nothing was refused');
+  throw new Error('nothing was rejected');
 }
 
 const base64 = (bytes: Buffer | string): string => Buffer.from(bytes).toString('base64');
@@ -123,8 +123,8 @@ const derOf = (pem: string): Buffer => new X509Certificate(pem).raw;
     ],
     ['one with a foreign character', () => root + leaf.replace(/\n./, '\n*'), /^damaged: contains a damaged/],
     ['DER that is cut off', () => derOf(root).subarray(0, 200), /^damaged: /],
-  ])('%s is refused, and named', (_what, make, message) => {
-    expect(refusalOf(() => toCertificates(Buffer.from(make())))).toMatch(message);
+  ])('%s is rejected, and named', (_what, make, message) => {
+    expect(rejectionOf(() => toCertificates(Buffer.from(make())))).toMatch(message);
   });
 });
 
@@ -171,8 +171,8 @@ const derOf = (pem: string): Buffer => new X509Certificate(pem).raw;
   ])('with %s is named as such, and never as a wrong passphrase', (_cipher, make) => {
     const file = make();
     for (const passphrase of [PASSCODE, 'wrong', '']) {
-      const refusal = refusalOf(() => toPrivateKeys(file, passphrase));
-      expect(refusal).toMatch(
+      const rejection = rejectionOf(() => toPrivateKeys(file, passphrase));
+      expect(rejection).toMatch(
         /^unknown-algorithm: is a private key that is encrypted with .*convert it: openssl pkcs8/,
       );
     }
@@ -191,8 +191,8 @@ const derOf = (pem: string): Buffer => new X509Certificate(pem).raw;
     ['that is a certificate', () => leaf, '', /^no-key: is a certificate, not a private key/],
     ['that is a PFX', () => pfx, '', /is a PFX \(PKCS#12\), not a private key; take the key out: openssl pkcs12/],
     ['that is a public key', () => pkey('-pubout'), '', /is a public key, not a private key/],
-  ])('%s is refused', (_what, make, passphrase, message) => {
-    expect(refusalOf(() => toPrivateKeys(Buffer.from(make()), passphrase))).toMatch(message);
+  ])('%s is rejected', (_what, make, passphrase, message) => {
+    expect(rejectionOf(() => toPrivateKeys(Buffer.from(make()), passphrase))).toMatch(message);
   });
 });
 
@@ -235,8 +235,8 @@ const derOf = (pem: string): Buffer => new X509Certificate(pem).raw;
     ['a keystore', () => Buffer.from('feedfeed00000002', 'hex'), /^wrong-kind: is a Java keystore \(JKS\), not a PFX/],
     ['an empty file', () => '', /^damaged: is empty/],
     ['base64 that is cut off at its begin', () => base64(pfx).slice(7), /^wrong-kind: is text of an unknown kind/],
-  ])('%s is refused, and named', (_what, make, message) => {
-    expect(refusalOf(() => toPfx(Buffer.from(make())))).toMatch(message);
+  ])('%s is rejected, and named', (_what, make, message) => {
+    expect(rejectionOf(() => toPfx(Buffer.from(make())))).toMatch(message);
   });
 });
 

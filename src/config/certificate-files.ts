@@ -34,7 +34,7 @@ const ADVICE = new Map([
 ]);
 
 /** @throws ContentsUnusable that names the kinds of the blocks */
-function refuseKind(blocks: readonly Block[], wanted: keyof typeof NAMES): never {
+function rejectKind(blocks: readonly Block[], wanted: keyof typeof NAMES): never {
   const [block] = blocks;
   if (!block || block.kind === 'empty') throw new ContentsUnusable('damaged', 'is empty', COPY_AGAIN);
   const bad = blocks.find(({ kind }) => kind === 'damaged');
@@ -49,7 +49,7 @@ function refuseKind(blocks: readonly Block[], wanted: keyof typeof NAMES): never
 export function toCertificates(bytes: Buffer): X509Certificate[] {
   const blocks = readBlocks(bytes);
   const certificates = blocks.filter(({ kind }) => kind === 'certificate');
-  if (certificates.length === 0 || blocks.some(({ kind }) => kind === 'damaged')) refuseKind(blocks, 'certificate');
+  if (certificates.length === 0 || blocks.some(({ kind }) => kind === 'damaged')) rejectKind(blocks, 'certificate');
   return certificates.map(({ der }) => new X509Certificate(der));
 }
 
@@ -57,7 +57,7 @@ export function toCertificates(bytes: Buffer): X509Certificate[] {
 export function toPrivateKeys(bytes: Buffer, passphrase: string): KeyObject[] {
   const blocks = readBlocks(bytes);
   const keys = blocks.filter(({ kind }) => kind === 'key');
-  if (keys.length === 0) refuseKind(blocks, 'key');
+  if (keys.length === 0) rejectKind(blocks, 'key');
   return keys.map(({ pem }) => toPrivateKey(pem, passphrase));
 }
 
@@ -88,7 +88,7 @@ function toPrivateKey(pem: string, passphrase: string): KeyObject {
 /** The PFX in a file in any format of `readBlocks`. @throws ContentsUnusable */
 export function toPfx(bytes: Buffer): Buffer {
   const blocks = readBlocks(bytes);
-  return blocks.find(({ kind }) => kind === 'pfx')?.der ?? refuseKind(blocks, 'pfx');
+  return blocks.find(({ kind }) => kind === 'pfx')?.der ?? rejectKind(blocks, 'pfx');
 }
 
 /**
@@ -116,7 +116,7 @@ export function readListenerPair(certFile: string, keyFile: string) {
     createSecureContext({ cert, key });
   } catch (cause) {
     const { reason = 'no reason given' } = cause as { readonly reason?: string };
-    throw new FileUnusable(certFile, `OpenSSL refuses for TLS (${reason})`, { cause });
+    throw new FileUnusable(certFile, `OpenSSL rejects for TLS (${reason})`, { cause });
   }
   return { cert, key, certificate };
 }

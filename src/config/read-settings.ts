@@ -107,22 +107,22 @@ function readValue(env: NodeJS.ProcessEnv, name: SettingName, sandbox: boolean):
   const variables = [name, ...(secret ? [file] : []), ...(sandbox ? [] : inherits)];
   const [variable = name, other] = variables.filter((each) => env[each]);
   const text = env[variable]?.replace(/^\ufeff/, '');
-  const refuse = (problem: string): ValueRead => ({
+  const reject = (problem: string): ValueRead => ({
     value: settingsSchema.shape[name].safeParse(undefined).data,
     error: { ...toError(name, problem, text), variable },
   });
-  if (other === file) return refuse(`is set twice, as ${name} and as ${file}; keep one`);
-  if (required && text === undefined) return sandbox ? {} : refuse('is missing');
+  if (other === file) return reject(`is set twice, as ${name} and as ${file}; keep one`);
+  if (required && text === undefined) return sandbox ? {} : reject('is missing');
   try {
     const source = variable === file && text ? fileSecret(name, text) : null;
     const given = source ? source.read() : text;
     const { data, error } = settingsSchema.shape[name].safeParse(given);
-    if (error) return refuse(toProblem(error) + (inherits.includes(variable) ? ` (${name} overrides it)` : ''));
+    if (error) return reject(toProblem(error) + (inherits.includes(variable) ? ` (${name} overrides it)` : ''));
     const quoted = secret && given !== undefined && /^(["'`]).*\1$/s.test(given);
     const warning = `the value of ${variable} begins and ends with a quote, which is sent as part of it; leave the quotes out if they are not (docker run --env-file keeps them)`;
     return { value: source && isSource(data) ? source : data, ...(quoted && { warning }) };
   } catch (error) {
-    if (error instanceof FileUnusable) return refuse(error.problem);
+    if (error instanceof FileUnusable) return reject(error.problem);
     throw error;
   }
 }

@@ -41,7 +41,7 @@ async function follow() {
       inUse = text;
     },
     unchanged: () => void did.push('unchanged'),
-    refused: ({ message }, text) => void did.push(`refused ${text}: ${message.replace(path, 'it')}`),
+    rejected: ({ message }, text) => void did.push(`rejected ${text}: ${message.replace(path, 'it')}`),
   });
   inUse = await files.open();
   did.length = 0;
@@ -97,11 +97,11 @@ it('a file that is still being written is waited for', async () => {
 it('a bad file changes nothing, is reported once for each change, and is read again each minute', async () => {
   const { files, did, write, inUse } = await follow();
   await write('bad');
-  expect(did).toEqual(['read bad', 'refused null: it is bad']);
+  expect(did).toEqual(['read bad', 'rejected null: it is bad']);
   await jest.advanceTimersByTimeAsync(58_000);
   expect(did).toHaveLength(2);
   await jest.advanceTimersByTimeAsync(3000);
-  expect(did).toEqual(['read bad', 'refused null: it is bad', 'read bad']);
+  expect(did).toEqual(['read bad', 'rejected null: it is bad', 'read bad']);
   expect([inUse(), files.waiting?.value, files.waiting?.error.message]).toEqual([
     'first',
     null,
@@ -117,7 +117,7 @@ it('a value is retried when its error demands it, without reading the files agai
   await write('late');
   const since = files.waiting?.since;
   await jest.advanceTimersByTimeAsync(8000);
-  expect(did).toEqual(['read late', 'take late', 'refused late: too early']);
+  expect(did).toEqual(['read late', 'take late', 'rejected late: too early']);
   await jest.advanceTimersByTimeAsync(3000);
   expect(did.slice(3)).toEqual(['take late']);
   expect(files.waiting).toMatchObject({ value: 'late', since });
@@ -134,7 +134,7 @@ it('a reload reads at once, and reports the same problem again', async () => {
   await write('bad');
   did.length = 0;
   await files.reload();
-  expect(did).toEqual(['read bad', 'refused null: it is bad']);
+  expect(did).toEqual(['read bad', 'rejected null: it is bad']);
   files.close();
 });
 
@@ -142,7 +142,7 @@ it('a change ends a hanging attempt', async () => {
   const { files, did, write, inUse } = await follow();
   await write('hang');
   await write('good');
-  expect([inUse(), did.filter((each) => each.startsWith('refused'))]).toEqual(['good', []]);
+  expect([inUse(), did.filter((each) => each.startsWith('rejected'))]).toEqual(['good', []]);
   files.close();
 });
 

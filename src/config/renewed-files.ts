@@ -22,7 +22,7 @@ interface RenewedFilesOptions<T> {
   /** Called when the files were read again and their content is already in use. */
   unchanged?(): void;
   /** Called once for each combination of contents and message. `value` is null if the files could not be read. */
-  refused(error: Error, value: T | null): void;
+  rejected(error: Error, value: T | null): void;
   readonly everyMs: number;
 }
 
@@ -55,7 +55,7 @@ const toContents = (files: readonly string[]): string =>
 
 /**
  * Polls files, and reads, checks and takes them when their contents change. If they are bad, the current value stays in
- * use, the refusal is reported once, and the same timer retries.
+ * use, the rejection is reported once, and the same timer retries.
  */
 export class RenewedFiles<T> {
   /** The contents of the files when they were last read, and at the last poll. */
@@ -84,7 +84,7 @@ export class RenewedFiles<T> {
     return this.#waiting;
   }
 
-  /** Reads the files now, and ends a running attempt. Resolves once they are in use or refused; never rejects. */
+  /** Reads the files now, and ends a running attempt. Resolves once they are in use or rejected; never rejects. */
   reload(): Promise<void> {
     this.#reported = null;
     this.#attempt.abort();
@@ -134,18 +134,18 @@ export class RenewedFiles<T> {
         else await take(value, signal);
         this.#waiting = null;
       } catch (error) {
-        if (!signal.aborted) this.#refuse(error as Error, value);
+        if (!signal.aborted) this.#reject(error as Error, value);
       }
     });
   }
 
-  #refuse(error: Error, value: T | null): void {
+  #reject(error: Error, value: T | null): void {
     const at = this.options.clock.now();
     const before = this.#waiting;
     const since = before && isDeepStrictEqual(before.value, value) ? before.since : at;
     this.#waiting = { value, error, at, since };
     if (this.#reported === error.message) return;
     this.#reported = error.message;
-    this.options.refused(error, value);
+    this.options.rejected(error, value);
   }
 }

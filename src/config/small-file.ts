@@ -89,7 +89,7 @@ function encodingOf(bytes: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {
 export const readTextFile = (path: string): string => decodeText(readSmallFile(path));
 
 /**
- * The same without the final line break. Refuses a login or error page that was saved in place of a secret.
+ * The same without the final line break. Rejects a login or error page that was saved in place of a secret.
  * @throws FileUnusable
  */
 export function readSecretFile(path: string): string {

@@ -4,12 +4,12 @@ import { toRetryAfterMs } from './http-date.js';
 import { schemesOf } from './open-tunnel.js';
 import { NAMES, type BankTarget, type WireAnswer } from './wire-client.js';
 
-type Refusals = Readonly<Record<number, readonly [code: ProblemCode, reason: string]>>;
+type Rejections = Readonly<Record<number, readonly [code: ProblemCode, reason: string]>>;
 
 const CREDENTIALS = ['credentials-rejected', ''] as const;
 
 /** Problem codes by status; any other 4xx is bank-refused. */
-const REFUSAL_STATUSES: Readonly<Record<BankTarget, Refusals>> = {
+const REJECTION_STATUSES: Readonly<Record<BankTarget, Rejections>> = {
   token: {
     400: CREDENTIALS,
     401: CREDENTIALS,
@@ -49,7 +49,7 @@ export function toAnswerError(answer: WireAnswer, target: BankTarget): GatewayEr
     const detail = `${answered} with a page that says that our client certificate was not accepted, or did not arrive. If the bank asks for it late, set BANK_TLS_MAX_VERSION=1.2.`;
     return fail('certificate-rejected', detail);
   }
-  const [code, reason] = REFUSAL_STATUSES[target][status] ?? ['bank-refused', ''];
+  const [code, reason] = REJECTION_STATUSES[target][status] ?? ['bank-refused', ''];
   return fail(code, `${answered}${code === 'credentials-rejected' ? toCredentialsReason(answer) : reason}.`);
 }
 

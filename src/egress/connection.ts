@@ -97,7 +97,7 @@ export class ConnectTimedOut extends GatewayError {}
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';
   /** Two full handshakes in a row ended like this, at a host that has never responded over this certificate. */
-  isRefusal = false;
+  isRejection = false;
 
   constructor(
     cause: unknown,

@@ -89,7 +89,7 @@ export class HostConnections {
         if (!isClosed && !(isSilent && isFirst)) throw error;
         closed += 1;
         if (connection.isJudgedLate) judgedLate += 1;
-        error.isRefusal = judgedLate === MAX_CLOSED && !answered.has(this.#key);
+        error.isRejection = judgedLate === MAX_CLOSED && !answered.has(this.#key);
         if (closed === MAX_CLOSED) {
           if (isHelloLost) this.#isClassical = false;
           throw error;

@@ -7,7 +7,7 @@ import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { dialOptions, tcpInWords, toHost } from './dial.js';
 import { ConnectTimedOut } from './connection.js';
-import { alertOf, handshakeInWords, isTlsFailure, refusalInWords, untrustedInWords } from './tls-words.js';
+import { alertOf, handshakeInWords, isTlsFailure, rejectionInWords, untrustedInWords } from './tls-words.js';
 
 /** Maximum size of a proxy's response to CONNECT. */
 const MAX_CONNECT_ANSWER_BYTES = 65_536;
@@ -64,7 +64,7 @@ export async function openTunnel(
     // no TLS server speaks first
     if (answer.statusCode === 200 && head.length === 0) return socket;
     socket.destroy();
-    throw answer.statusCode === 200 ? noTlsServerError(url.host, target) : toRefused(url, target, answer);
+    throw answer.statusCode === 200 ? noTlsServerError(url.host, target) : toRejected(url, target, answer);
   } catch (error) {
     request.destroy();
     if (signal.aborted) throw timeoutError(url, target);
@@ -103,7 +103,7 @@ function toUnavailable(
     );
   }
   const alert = alertOf(error);
-  if (alert !== null && refusalInWords(alert) !== null) {
+  if (alert !== null && rejectionInWords(alert) !== null) {
     const never = 'the gateway never shows one to a proxy';
     return forOperator(`${proxy} requires a client certificate, and ${never} (TLS alert ${alert}).`);
   }
@@ -126,7 +126,7 @@ function toUnavailable(
 }
 
 /** The proxy answered CONNECT with something other than a tunnel. */
-function toRefused(url: URL, target: string, { statusCode: status, headers }: IncomingMessage): GatewayError {
+function toRejected(url: URL, target: string, { statusCode: status, headers }: IncomingMessage): GatewayError {
   const proxy = `The egress proxy ${url.host}`;
   if (status === 502 || status === 503 || status === 504) {
     const first = 'Ask the bank first whether its service is up, then the network team whether the proxy may reach it';

@@ -1,8 +1,8 @@
 /**
- * The TLS alerts that mean `certificate-rejected`: a server sends them when it refuses the client's certificate (RFC
+ * The TLS alerts that mean `certificate-rejected`: a server sends them when it rejects the client's certificate (RFC
  * 8446 §6.2). The words fit any server.
  */
-const REFUSAL_ALERTS: Readonly<Record<string, string>> = {
+const REJECTION_ALERTS: Readonly<Record<string, string>> = {
   40: 'it does not accept the certificate',
   42: 'it cannot use the certificate; the issuer, the chain or the signature may be the reason',
   43: 'it does not support certificates of this kind',
@@ -62,9 +62,9 @@ export const alertOf = ({ message }: Error): string | null => /SSL alert number 
 export const isTlsFailure = (error: NodeJS.ErrnoException): boolean =>
   alertOf(error) !== null || error.code === 'EPROTO' || /^ERR_(SSL_|TLS_(?!CERT_))/.test(error.code ?? '');
 
-/** Why the bank refused our certificate; null for any other alert. */
-export const refusalInWords = (alert: string): string | null =>
-  alert in REFUSAL_ALERTS ? `${REFUSAL_ALERTS[alert]} (TLS alert ${alert})` : null;
+/** Why the bank rejected our certificate; null for any other alert. */
+export const rejectionInWords = (alert: string): string | null =>
+  alert in REJECTION_ALERTS ? `${REJECTION_ALERTS[alert]} (TLS alert ${alert})` : null;
 
 /** Why a server's certificate is not trusted: words first, the code in brackets. */
 export function untrustedInWords({ code, message }: NodeJS.ErrnoException): string {

@@ -28,7 +28,7 @@ type Change = {
   readonly status?: number;
   readonly reusedSocket?: boolean;
   readonly connection?: Facts;
-  readonly isRefusal?: boolean;
+  readonly isRejection?: boolean;
 };
 function failure(thrown: unknown, change: Change = {}) {
   const {
@@ -36,11 +36,11 @@ function failure(thrown: unknown, change: Change = {}) {
     timedOut = false,
     status = null,
     reusedSocket = false,
-    isRefusal = false,
+    isRejection = false,
   } = change;
   const connection = (change.connection ?? null) as Connection | null;
   const failed = new CallFailed(thrown, status, reusedSocket, connection);
-  failed.isRefusal = isRefusal;
+  failed.isRejection = isRejection;
   return toWireError(failed, target, timedOut, SETTINGS);
 }
 const withCode = (code: string, rest: object = {}) => Object.assign(new Error(`hunter2 ${code}`), { code, ...rest });
@@ -132,9 +132,9 @@ describe('a TLS failure on our own side', () => {
 });
 
 it('two closed connections that mean a rejection lead to an error that names the chain, the allowlist and the version, and to no long back-off', () => {
-  const refused = failure(withCode('ECONNRESET'), { connection: OPEN, isRefusal: true });
-  expect(refused).toMatchObject({ code: 'certificate-rejected', isInferred: true });
-  expect(refused.detail).toMatch(/chain.*allowlist.*BANK_TLS_MAX_VERSION=1\.2/);
+  const rejected = failure(withCode('ECONNRESET'), { connection: OPEN, isRejection: true });
+  expect(rejected).toMatchObject({ code: 'certificate-rejected', isInferred: true });
+  expect(rejected.detail).toMatch(/chain.*allowlist.*BANK_TLS_MAX_VERSION=1\.2/);
 });
 
 it('a host name at the start of a sentence is not capitalized', () => {

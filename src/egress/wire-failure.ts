@@ -4,7 +4,7 @@ import type { Settings } from '../config/settings.js';
 import type { CallFailed } from './connection.js';
 import { AnswerTooLarge } from './wire-client.js';
 import { noTlsServerError } from './open-tunnel.js';
-import { alertOf, handshakeInWords, isNotTls, isTlsFailure, refusalInWords, untrustedInWords } from './tls-words.js';
+import { alertOf, handshakeInWords, isNotTls, isTlsFailure, rejectionInWords, untrustedInWords } from './tls-words.js';
 
 /**
  * Converts a failure on the wire to a GatewayError. Judges by how far the connection got and by OpenSSL's words, since
@@ -29,8 +29,8 @@ export function toWireError(
     causes.find((error) => alertOf(error) !== null) ?? (status === null ? causes.find(isTlsFailure) : undefined);
   const alert = tls ? alertOf(tls) : null;
   const isOfHello = connection !== null && !connection.isSecure && !connection.hasServerHello;
-  const refusal = alert && !(alert === '40' && isOfHello) && refusalInWords(alert);
-  if (refusal) return fail('certificate-rejected', `${target} refused our client certificate: ${refusal}.`);
+  const rejection = alert && !(alert === '40' && isOfHello) && rejectionInWords(alert);
+  if (rejection) return fail('certificate-rejected', `${target} rejected our client certificate: ${rejection}.`);
   if (timedOut) {
     return fail('bank-timeout', `${target} gave no complete answer within ${settings.BANK_REQUEST_TIMEOUT_MS} ms.`);
   }
@@ -57,10 +57,10 @@ export function toWireError(
     const detail = `The response from ${target} is not valid HTTP, was cut off, or could not be decompressed`;
     return fail('bank-response-invalid', `${detail}${code ? ` (${code})` : ''}.`);
   }
-  if (failure.isRefusal) {
+  if (failure.isRejection) {
     return fail(
       'certificate-rejected',
-      `${target} closed two connections in a row after the TLS handshake and before any answer; most likely it refused our client certificate, because it is unknown or expired, or its chain is missing from the file. An address that is not on the bank's allowlist can have the same effect, as can a bank that asks for the certificate late: then set BANK_TLS_MAX_VERSION=1.2.`,
+      `${target} closed two connections in a row after the TLS handshake and before any answer; most likely it rejected our client certificate, because it is unknown or expired, or its chain is missing from the file. An address that is not on the bank's allowlist can have the same effect, as can a bank that asks for the certificate late: then set BANK_TLS_MAX_VERSION=1.2.`,
       { isInferred: true },
     );
   }

@@ -9,7 +9,7 @@ export interface GatewayErrorOptions {
   readonly owner?: Owner;
   /** HTTP status of the bank's response; for /health, never for callers. */
   readonly upstreamStatus?: number | undefined;
-  /** True for a refusal that is only inferred, from closed connections: it gets the back-off of a failure. */
+  /** True for a rejection that is only inferred, from closed connections: it gets the back-off of a failure. */
   readonly isInferred?: boolean;
   /** Milliseconds to wait before a retry. */
   readonly retryAfterMs?: number | undefined;

@@ -23,18 +23,18 @@ export function answerClientError(error: ClientError, socket: Socket, parts: Cli
   const isHttp = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' || error.code?.startsWith('HPE_');
   // a response now would be taken for part of the responses under way
   if (!isHttp || !socket.writable || parts.underWay.of(socket) > 0) socket.destroy();
-  else refuse(socket, toProblem(error), null, parts);
+  else reject(socket, toProblem(error), null, parts);
 }
 
 /** Sends a problem on a connection without a request to answer, and closes it. */
-export function refuse(
+export function reject(
   socket: Socket,
   problem: GatewayError,
   method: string | null,
   { log, lingerMs }: ClientErrorParts,
 ): void {
   const requestId = randomUUID();
-  log.refused(problem, requestId, method, socket.remoteAddress);
+  log.rejected(problem, requestId, method, socket.remoteAddress);
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));
   // Node removes its own listener at CONNECT; without one, a reset would end the process

@@ -110,8 +110,8 @@ it('a body beyond the limit of bytes in flight is overloaded; once others are se
   const { dial, ask, accepted } = await serve({ limits: { bytesUnderWay: LARGE.length } });
   const slow = await dial();
   await until(() => (accepted[0]?.writableLength ?? 0) > 0);
-  const refused = await ask();
-  expect([refused.status, refused.headers['retry-after'], refused.headers.etag]).toEqual([503, '1', undefined]);
+  const rejected = await ask();
+  expect([rejected.status, rejected.headers['retry-after'], rejected.headers.etag]).toEqual([503, '1', undefined]);
   expect(await ask('HEAD')).toMatchObject({ status: 503 });
   slow.destroy();
   await until(() => accepted[0]?.destroyed === true);

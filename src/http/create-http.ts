@@ -14,7 +14,7 @@ import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { Activity } from '../telemetry/activity.js';
 import type { Log } from '../telemetry/log.js';
 import type { Clock } from '../time/clock.js';
-import { answerClientError, refuse, type ClientError } from './client-errors.js';
+import { answerClientError, reject, type ClientError } from './client-errors.js';
 import { createEntry, toMethodNotAllowed, toRequestId } from './entry.js';
 import { MAX_HEADER_BYTES, type HttpLimits } from './http-limits.js';
 import { ListenerCertificate } from './listener-certificate.js';
@@ -60,7 +60,7 @@ export async function createHttp({
   const underWay = new UnderWay(limits, settings);
   const log = new RequestLog(requests, activity, underWay);
   const enter = createEntry(settings);
-  const refusal = { log, underWay, lingerMs: limits.lingerMs };
+  const rejection = { log, underWay, lingerMs: limits.lingerMs };
   const fastify: FastifyInstance = createFastify({
     serverFactory: (listener) => {
       const server = createServer(certificate, limits, listener);
@@ -69,11 +69,11 @@ export async function createHttp({
       // without a listener for `timeout`, Node closes the connection
       server.setTimeout(Math.max(limits.inactiveMs, settings.REQUEST_DEADLINE_MS + limits.inactiveAfterDeadlineMs));
       server.on('connect', (_request: IncomingMessage, socket: Socket) =>
-        refuse(socket, toMethodNotAllowed('CONNECT'), 'CONNECT', refusal),
+        reject(socket, toMethodNotAllowed('CONNECT'), 'CONNECT', rejection),
       );
       return server;
     },
-    clientErrorHandler: (error: ClientError, socket: Socket) => answerClientError(error, socket, refusal),
+    clientErrorHandler: (error: ClientError, socket: Socket) => answerClientError(error, socket, rejection),
     frameworkErrors: (error, request, reply) => answerUnreadablePath(error.code, request, reply as FastifyReply),
     genReqId: toRequestId,
     return503OnClosing: false,

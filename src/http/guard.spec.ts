@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { refusalOf } from '../../test/support/refusal-of.js';
+import { rejectionOf } from '../../test/support/rejection-of.js';
 import { createGuard } from './guard.js';
 
 const SETTINGS = {
@@ -40,7 +40,7 @@ function pass(call: Call): void {
   guard(request, 'route' in call ? call.route : route);
 }
 
-const codeOf = async (call: Call) => (await refusalOf(() => pass(call))).code;
+const codeOf = async (call: Call) => (await rejectionOf(() => pass(call))).code;
 
 describe('the name in Host', () => {
   it.each([

@@ -36,7 +36,7 @@ export class ListenerCertificate {
       read: () => readListenerPair(certFile, keyFile),
       isInUse: ({ cert, key }) => cert === listener.#pair.cert && key === listener.#pair.key,
       take: (pair) => listener.#take(pair, certFile),
-      refused: ({ message }) => listener.#refused(message),
+      rejected: ({ message }) => listener.#rejected(message),
     });
     const listener = new ListenerCertificate(clock, logger, files, await files.open());
     return listener;
@@ -82,14 +82,14 @@ export class ListenerCertificate {
     return this.#files.reload();
   }
 
-  /** State for health. `refused`: the reason why a newer certificate was refused, or null. */
+  /** State for health. `rejected`: the reason why a newer certificate was rejected, or null. */
   status() {
     const { subject, validToDate: notAfter } = this.#pair.certificate;
     return {
       subject: toDistinguishedName(subject),
       notAfter: notAfter.toISOString(),
       daysLeft: daysLeft({ notAfter }, this.clock.now().wall),
-      refused: this.#files.waiting?.error.message ?? null,
+      rejected: this.#files.waiting?.error.message ?? null,
     };
   }
 
@@ -99,7 +99,7 @@ export class ListenerCertificate {
     this.#notice.check({ subject: toDistinguishedName(subject), thumbprint, notAfter }, this.clock.now().wall);
   }
 
-  /** @throws FileUnusable if it is not valid now; the one in use is not refused when it expires */
+  /** @throws FileUnusable if it is not valid now; the one in use is not rejected when it expires */
   #take(pair: Pair, certFile: string): void {
     const { validFromDate: from, validToDate: to } = pair.certificate;
     const now = this.clock.now().wall;
@@ -115,10 +115,10 @@ export class ListenerCertificate {
     );
   }
 
-  #refused(reason: string): void {
+  #rejected(reason: string): void {
     this.logger.error(
       { event: 'certificate.refused', use: 'listener', code: 'certificate-unusable', owner: 'operator' },
-      `the new certificate of the internal API (TLS_CERT_FILE) was refused; the old one stays in use: ${reason}`,
+      `the new certificate of the internal API (TLS_CERT_FILE) was rejected; the old one stays in use: ${reason}`,
     );
   }
 }

@@ -23,7 +23,7 @@ export class RequestLog {
     private readonly underWay: UnderWay,
   ) {}
 
-  /** Adds the hook that counts the bytes of bodies, and refuses a body while too many are in flight. */
+  /** Adds the hook that counts the bytes of bodies, and rejects a body while too many are in flight. */
   addTo(fastify: FastifyInstance): void {
     fastify.decorateRequest('logFields');
     fastify.addHook('onSend', (request, reply, payload, done) => {
@@ -56,7 +56,7 @@ export class RequestLog {
   }
 
   /** Logs input that never became a request but got a response. `method` is null if it could not be parsed. */
-  refused({ status, code, owner }: GatewayError, requestId: string, method: string | null, client?: string): void {
+  rejected({ status, code, owner }: GatewayError, requestId: string, method: string | null, client?: string): void {
     const line = { event: 'request', requestId, method, route: null, status, ms: 0, code, owner, client };
     this.logger.info(line, 'request');
     this.activity.emit('requestEnded', { method: toKnownMethod(method), status, ms: 0, problem: { code, owner } });

@@ -23,7 +23,7 @@ describe('the responses under way', () => {
     expect([underWay.of(one), underWay.begin(one)]).toEqual([7, true]);
   });
 
-  it('have at most 256 MB in total; a refused one takes up nothing', () => {
+  it('have at most 256 MB in total; a rejected one takes up nothing', () => {
     const underWay = new UnderWay(HTTP_LIMITS, NO_GRACE);
     const limit = 256 * 1024 * 1024;
     expect([underWay.addBytes(limit - 1), underWay.addBytes(2), underWay.addBytes(1)]).toEqual([true, false, true]);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { refusalOf } from '../../test/support/refusal-of.js';
+import { rejectionOf } from '../../test/support/rejection-of.js';
 import { ACCOUNT_FIELDS, readBankAccount, writeOut, type BankAccount } from './account-fields.js';
 
 const read = (row: object) => readBankAccount({ accountId: 'a-1', ...row }, 'result[3]');
 
 async function detailOf(row: object): Promise<string> {
-  const { code, detail } = await refusalOf(() => read(row));
+  const { code, detail } = await rejectionOf(() => read(row));
   expect(code).toBe('bank-response-invalid');
   return detail;
 }

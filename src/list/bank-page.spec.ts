@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { refusalOf } from '../../test/support/refusal-of.js';
+import { rejectionOf } from '../../test/support/rejection-of.js';
 import { quoteNumbers, readRows } from './bank-page.js';
 
 const read = (value: unknown, pageNumber = 1) =>
@@ -8,7 +8,7 @@ const read = (value: unknown, pageNumber = 1) =>
 
 /** The error message for a rejected page. */
 async function detailOf(value: unknown, pageNumber = 1): Promise<string> {
-  const { code, detail } = await refusalOf(() => read(value, pageNumber));
+  const { code, detail } = await rejectionOf(() => read(value, pageNumber));
   expect(code).toBe('bank-response-invalid');
   return detail;
 }
@@ -57,7 +57,7 @@ describe('the bytes of a page', () => {
   });
 
   it('are rejected if they are not UTF-8', async () => {
-    const { code, detail } = await refusalOf(() => readRows(Buffer.from('{"result":["\xff"]}', 'latin1'), 1));
+    const { code, detail } = await rejectionOf(() => readRows(Buffer.from('{"result":["\xff"]}', 'latin1'), 1));
     expect([code, detail]).toEqual(['bank-response-invalid', 'The account list is not JSON.']);
   });
 });

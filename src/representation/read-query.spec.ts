@@ -31,7 +31,7 @@ function problemOf(query: object): GatewayError {
   } catch (error) {
     if (error instanceof GatewayError) return error;
   }
-  throw new Error('nothing was refused');
+  throw new Error('nothing was rejected');
 }
 
 describe('rejected parameters', () => {

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { Clock } from '../time/clock.js';
-import { HEADER_BYTES, Refused, type Group } from './sealing.js';
+import { HEADER_BYTES, CopyRejected, type Group } from './sealing.js';
 import type { CopyState, Store } from './stored-source.js';
 
 /**
@@ -53,7 +53,7 @@ export class FileStore implements Store {
     await rm(this.path, { force: true });
   }
 
-  /** Reads the beginning and the size of the file; nothing and 0 without a file. @throws Refused unreadable */
+  /** Reads the beginning and the size of the file; nothing and 0 without a file. @throws CopyRejected unreadable */
   async #read(maxBytes: number): Promise<[Buffer, number]> {
     let file: FileHandle | undefined;
     try {
@@ -68,7 +68,7 @@ export class FileStore implements Store {
       return [bytes.subarray(0, bytesRead), stats.size];
     } catch (error) {
       if (toCode(error) === 'ENOENT') return [Buffer.alloc(0), 0];
-      throw new Refused('unreadable', { cause: error });
+      throw new CopyRejected('unreadable', { cause: error });
     } finally {
       await file?.close();
     }

@@ -29,7 +29,7 @@ const REASONS: Readonly<Record<string, string>> = {
   NOREPLICAS: 'it accepts no writes without replicas (min-replicas-to-write)',
   MISCONF: 'it cannot save to its disk, and accepts no writes',
   BUSY: 'it is busy with a script of another client',
-  DENIED: 'its protected mode refuses other machines',
+  DENIED: 'its protected mode rejects other machines',
   ConnectionTimeoutError: 'no connection in time',
   SocketTimeoutError: 'it did not answer in time',
   ECONNRESET: CLOSED,

@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals';
 import type { IdentityMaterial } from '../auth/identity-material.js';
 import { account } from '../../test/support/sample-snapshots.js';
-import { HEADER_BYTES, open, OVERHEAD_BYTES, readHeader, Refused, seal, toGroup, type Group } from './sealing.js';
+import { HEADER_BYTES, open, OVERHEAD_BYTES, readHeader, CopyRejected, seal, toGroup, type Group } from './sealing.js';
 
 const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 const KEY = newKey();
@@ -19,7 +19,7 @@ const reasonOf = async (work: Promise<unknown>) => {
     () => null,
     (thrown: unknown) => thrown,
   );
-  return error instanceof Refused ? error.reason : error;
+  return error instanceof CopyRejected ? error.reason : error;
 };
 
 async function scene(group?: Group) {

@@ -78,12 +78,12 @@ export interface Opened {
 }
 
 /** Thrown if the bytes were not sealed by this group. `reason` is one word for the log. */
-export class Refused extends Error {
+export class CopyRejected extends Error {
   constructor(
     readonly reason: 'damaged' | 'foreign' | 'too-large' | 'too-old' | 'unreadable',
     options?: ErrorOptions,
   ) {
-    super(`a sealed snapshot was refused: ${reason}`, options);
+    super(`a stored copy was rejected: ${reason}`, options);
   }
 }
 
@@ -101,24 +101,24 @@ export async function seal({ json, facts }: Opened, group: Group): Promise<Buffe
   return Buffer.concat([header, Buffer.from(content)]);
 }
 
-/** Reads the header without the key, so its facts are not authenticated yet. @throws Refused */
+/** Reads the header without the key, so its facts are not authenticated yet. @throws CopyRejected */
 export function readHeader(sealed: Buffer, group: Group): SealedFacts {
-  if (sealed.length < HEADER_BYTES) throw new Refused('damaged');
-  if (!MAGIC.equals(sealed.subarray(0, 4))) throw new Refused('damaged');
+  if (sealed.length < HEADER_BYTES) throw new CopyRejected('damaged');
+  if (!MAGIC.equals(sealed.subarray(0, 4))) throw new CopyRejected('damaged');
   const isOurs = sealed.toString('hex', 4, 12) === group.keyId && group.addresses.equals(sealed.subarray(28, 60));
-  if (!isOurs) throw new Refused('foreign');
+  if (!isOurs) throw new CopyRejected('foreign');
   const complete = COMPLETE[sealed.readUInt8(60)] ?? null;
   return { asOfMs: sealed.readDoubleBE(12), durationMs: sealed.readDoubleBE(20), complete };
 }
 
-/** Decrypts a list, in Node's thread pool. @throws Refused */
+/** Decrypts a list, in Node's thread pool. @throws CopyRejected */
 export async function open(sealed: Buffer, group: Group): Promise<Opened> {
   const facts = readHeader(sealed, group);
   try {
     const content = sealed.subarray(HEADER_BYTES);
     return { json: new Uint8Array(await webcrypto.subtle.decrypt(toAlgorithm(sealed), group.key, content)), facts };
   } catch (error) {
-    throw new Refused('damaged', { cause: error });
+    throw new CopyRejected('damaged', { cause: error });
   }
 }
 

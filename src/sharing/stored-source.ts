@@ -11,7 +11,7 @@ import {
   type Snapshot,
 } from '../snapshot/snapshot-source.js';
 import { later, type Clock, type Instant } from '../time/clock.js';
-import { open, OVERHEAD_BYTES, readHeader, Refused, seal, type Group, type SealedFacts } from './sealing.js';
+import { open, OVERHEAD_BYTES, readHeader, CopyRejected, seal, type Group, type SealedFacts } from './sealing.js';
 
 /** Larger copies are neither stored nor taken. */
 export const MAX_STORED_BYTES = 64 * 1_048_576;
@@ -63,7 +63,7 @@ export class StoredSource extends SnapshotSource {
   /** Background work on the store, one task after the other. */
   #work: Promise<void> = Promise.resolve();
   /** The reason that was logged last. Cleared when a copy is taken. */
-  #reported: Refused['reason'] | null = null;
+  #reported: CopyRejected['reason'] | null = null;
   /** Time at which the bank withdrew the grant: no earlier copy is taken. */
   #withdrawnAt: Instant | null = null;
   #lastTakenAt: string | null = null;
@@ -84,7 +84,7 @@ export class StoredSource extends SnapshotSource {
   override async take(accepts: Accepts): Promise<ReadSnapshot | null> {
     const { group, settings, clock } = this.parts;
     const acceptsInTime: Accepts = (copy) => {
-      if (copy.leadMs > settings.SNAPSHOT_MAX_AGE_MS) throw new Refused('too-old');
+      if (copy.leadMs > settings.SNAPSHOT_MAX_AGE_MS) throw new CopyRejected('too-old');
       return accepts(copy);
     };
     try {
@@ -149,7 +149,7 @@ export class StoredSource extends SnapshotSource {
     if (state.bytes === 0) return null;
     const { kind } = this.store;
     try {
-      if (state.bytes > MAX_STORED_BYTES + OVERHEAD_BYTES) throw new Refused('too-large');
+      if (state.bytes > MAX_STORED_BYTES + OVERHEAD_BYTES) throw new CopyRejected('too-large');
       if (!this.#isAccepted(readHeader(state.header, group), state, began, accepts)) return null;
       const opened = await open(await this.store.load(group, state), group);
       // the checked header was not authenticated, and the copy may have been replaced since
@@ -159,14 +159,14 @@ export class StoredSource extends SnapshotSource {
       this.#lastTakenAt = this.#now();
       return { snapshot, pages: 0, source: kind === 'redis' ? 'shared' : 'file' };
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof CopyRejected)) throw error;
       this.#report(error);
       return null;
     }
   }
 
   #isAccepted(facts: SealedFacts, state: CopyState, began: Instant, accepts: Accepts): boolean {
-    if (facts.asOfMs > state.nowMs + CLOCK_MAY_DIFFER_MS) throw new Refused('too-old');
+    if (facts.asOfMs > state.nowMs + CLOCK_MAY_DIFFER_MS) throw new CopyRejected('too-old');
     const { clock } = this.parts;
     const askedAt = toInstant(facts, state);
     if (this.#withdrawnAt && askedAt.monotonic <= this.#withdrawnAt.monotonic) return false;
@@ -193,7 +193,7 @@ export class StoredSource extends SnapshotSource {
 
   async #write({ list, asOf, durationMs, complete }: Snapshot): Promise<void> {
     const json = await list.toJson(MAX_STORED_BYTES);
-    if (!json) throw new Refused('too-large');
+    if (!json) throw new CopyRejected('too-large');
     const facts = { asOfMs: Date.parse(asOf), durationMs, complete };
     const group = await this.parts.group();
     await this.store.write(group, await seal({ json, facts }, group), facts.asOfMs);
@@ -209,7 +209,7 @@ export class StoredSource extends SnapshotSource {
 
   /** Logs once why a copy is ignored or not stored. The store logs its own failures. */
   #report(error: unknown): void {
-    if (!(error instanceof Refused) || error.reason === this.#reported) return;
+    if (!(error instanceof CopyRejected) || error.reason === this.#reported) return;
     this.#reported = error.reason;
     const { kind: what } = this.store;
     const { reason } = error;
@@ -229,7 +229,7 @@ export class StoredSource extends SnapshotSource {
 /** Time of the request to the bank, by the clocks of this machine. */
 const toInstant = ({ asOfMs }: SealedFacts, { at, nowMs }: CopyState): Instant => later(at, asOfMs - nowMs);
 
-/** The snapshot from a stored copy, in its own thread. @throws Refused */
+/** The snapshot from a stored copy, in its own thread. @throws CopyRejected */
 async function toSnapshot({ json, facts }: Awaited<ReturnType<typeof open>>, askedAt: Instant): Promise<Snapshot> {
   const { asOfMs, durationMs, complete } = facts;
   const list = new ListThread();
@@ -238,6 +238,6 @@ async function toSnapshot({ json, facts }: Awaited<ReturnType<typeof open>>, ask
     return { list, size, askedAt, asOf: new Date(asOfMs).toISOString(), durationMs, complete };
   } catch (error) {
     await list.end();
-    throw new Refused('damaged', { cause: error });
+    throw new CopyRejected('damaged', { cause: error });
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { onClose } from '../../test/support/closing.js';
-import { refusalOf } from '../../test/support/refusal-of.js';
+import { rejectionOf } from '../../test/support/rejection-of.js';
 import { BankDrift } from '../bank/bank-drift.js';
 import type { AccountReader, ParsePage } from '../bank/account-reader.js';
 import type { Settings } from '../config/settings.js';
@@ -42,13 +42,13 @@ describe('the bank as a source', () => {
 
   it('fails after SNAPSHOT_READ_TIMEOUT_MS', async () => {
     const { read } = begin((_id, signal) => untilAborted(signal), 30);
-    const error = await refusalOf(read);
+    const error = await rejectionOf(read);
     expect([error.code, error.detail]).toEqual(['bank-timeout', expect.stringContaining('SNAPSHOT_READ_TIMEOUT_MS')]);
   });
 
   it('fails with the reason of its signal when the process stops', async () => {
     const { read, stop } = begin((_id, signal) => untilAborted(signal));
-    const reading = refusalOf(read);
+    const reading = rejectionOf(read);
     stop.abort(new GatewayError('stopping', 'stopping'));
     expect((await reading).code).toBe('stopping');
   });
@@ -57,6 +57,6 @@ describe('the bank as a source', () => {
     const { read } = begin(async () => {
       throw new GatewayError('bank-error', 'as scripted');
     });
-    expect((await refusalOf(read)).code).toBe('bank-error');
+    expect((await rejectionOf(read)).code).toBe('bank-error');
   });
 });

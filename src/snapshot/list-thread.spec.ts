@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { onClose } from '../../test/support/closing.js';
-import { refusalOf } from '../../test/support/refusal-of.js';
+import { rejectionOf } from '../../test/support/rejection-of.js';
 import { account } from '../../test/support/sample-snapshots.js';
 import { until } from '../../test/support/until.js';
 import { heapLimitMb, ListEnded, ListThread } from './list-thread.js';
@@ -85,7 +85,7 @@ describe('a list thread', () => {
 
   it('returns the error of an unreadable page', async () => {
     const wrong = bodyWith([{ accountId: {} }]);
-    expect(await refusalOf(() => start().takePage(1, wrong))).toMatchObject({
+    expect(await rejectionOf(() => start().takePage(1, wrong))).toMatchObject({
       code: 'bank-response-invalid',
       detail: 'In the account list, result[0].accountId is not a string.',
     });
@@ -179,7 +179,7 @@ describe('a long document', () => {
     for await (const _piece of read) pieces += 1;
     expect(pieces).toBeGreaterThan(10);
     await until(() => thread.hasEnded);
-    expect(await refusalOf(() => thread.answer(ALL, FACTS, STAYS))).toBeInstanceOf(ListEnded);
+    expect(await rejectionOf(() => thread.answer(ALL, FACTS, STAYS))).toBeInstanceOf(ListEnded);
   });
 });
 
@@ -203,8 +203,8 @@ describe('a failing thread', () => {
   ])('that %s rejects the page and all later calls', async (_name, script, code) => {
     const thread = start(script);
     if (script === '') setImmediate(() => void thread.end());
-    expect((await refusalOf(() => thread.takePage(1, page('a')))).code).toBe(code);
-    expect((await refusalOf(() => thread.finish())).code).toBe(code);
+    expect((await rejectionOf(() => thread.takePage(1, page('a')))).code).toBe(code);
+    expect((await rejectionOf(() => thread.finish())).code).toBe(code);
     expect(thread.hasEnded).toBe(true);
   });
 
@@ -218,7 +218,7 @@ describe('a failing thread', () => {
       }));
       return bodyWith(result);
     };
-    const error = await refusalOf(async () => {
+    const error = await rejectionOf(async () => {
       for (let number = 1; number <= 6; number++) await thread.takePage(number, pageOf(number));
       await thread.finish();
     });
@@ -233,7 +233,7 @@ describe('a failing thread', () => {
       if (call.method !== 'answer') parentPort.postMessage({ id: call.id, result: 1 });
       else { const all = []; for (;;) all.push(new Array(1e6).fill({})); }`);
     expect(await thread.finish()).toBe(1);
-    expect((await refusalOf(() => thread.answer(ALL, FACTS, STAYS))).code).toBe('bank-response-invalid');
+    expect((await rejectionOf(() => thread.answer(ALL, FACTS, STAYS))).code).toBe('bank-response-invalid');
     expect((await thread.lost).code).toBe('bank-response-invalid');
   });
 
@@ -241,7 +241,7 @@ describe('a failing thread', () => {
     const thread = start(`
       parentPort.postMessage({ id: call.id, result: 1 });
       const all = []; for (;;) all.push(new Array(1e6).fill({}));`);
-    expect((await refusalOf(() => thread.finish())).code).toBe('bank-response-invalid');
+    expect((await rejectionOf(() => thread.finish())).code).toBe('bank-response-invalid');
   });
 
   it.each([
@@ -261,7 +261,7 @@ describe('a failing thread', () => {
       friendlyName: '\u0f71'.repeat(99) + String(index),
     }));
     await thread.takePage(1, bodyWith(names));
-    const sorting = refusalOf(() => thread.finish());
+    const sorting = rejectionOf(() => thread.finish());
     await thread.end();
     expect(await sorting).toBeInstanceOf(ListEnded);
   });

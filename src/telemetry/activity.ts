@@ -32,7 +32,7 @@ declare module 'fastify' {
   }
 }
 
-/** A request that got its response or whose caller has left, even if it was refused before it was parsed. */
+/** A request that got its response or whose caller has left, even if it was rejected before it was parsed. */
 export interface RequestEnded {
   /** A method that HTTP defines; else `_OTHER`. */
   readonly method: string;

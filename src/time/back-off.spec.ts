@@ -4,9 +4,9 @@ import { GatewayError } from '../errors/gateway-error.js';
 import { PROBLEM_CODES, type ProblemCode } from '../errors/problem-table.js';
 import { BackOff } from './back-off.js';
 
-const REFUSALS = new Set<ProblemCode>(['credentials-rejected', 'certificate-rejected', 'address-not-allowed']);
+const REJECTIONS = new Set<ProblemCode>(['credentials-rejected', 'certificate-rejected', 'address-not-allowed']);
 const failure = (retryAfterMs?: number) => new GatewayError('bank-unreachable', 'down', { retryAfterMs });
-const refusal = (retryAfterMs?: number) => new GatewayError('credentials-rejected', 'no', { retryAfterMs });
+const rejection = (retryAfterMs?: number) => new GatewayError('credentials-rejected', 'no', { retryAfterMs });
 const times = <T>(count: number, create: () => T): T[] => Array.from({ length: count }, create);
 
 function start(random = 0) {
@@ -28,14 +28,14 @@ function waits(errors: readonly GatewayError[], random = 0): (number | undefined
 describe('the waits', () => {
   it.each<[string, GatewayError[], number[]]>([
     ['after failures', times(7, failure), [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]],
-    ['after refusals', times(6, refusal), [30_000, 60_000, 120_000, 240_000, 300_000, 300_000]],
+    ['after rejections', times(6, rejection), [30_000, 60_000, 120_000, 240_000, 300_000, 300_000]],
     [
       'begin again when the kind changes',
-      [failure(), failure(), refusal(), refusal(), failure()],
+      [failure(), failure(), rejection(), rejection(), failure()],
       [1000, 2000, 30_000, 60_000, 1000],
     ],
     ['are the Retry-After of the bank, which counts as a step', [failure(7000), failure()], [7000, 2000]],
-    ['are the Retry-After of a refusal', [refusal(7000)], [7000]],
+    ['are the Retry-After of a rejection', [rejection(7000)], [7000]],
     ['are at most 300 s', [301_000, 1e12, Infinity].map(failure), [300_000, 300_000, 300_000]],
     ['make no tight loop', [failure(0), failure(0)], [1000, 1000]],
   ])('%s', (_name, errors, expected) => {
@@ -43,10 +43,10 @@ describe('the waits', () => {
   });
 
   it.each(PROBLEM_CODES)('after %s are long only for rejected credentials, certificate or address', (code) => {
-    expect(waits([new GatewayError(code, '')])).toEqual([REFUSALS.has(code) ? 30_000 : 1000]);
+    expect(waits([new GatewayError(code, '')])).toEqual([REJECTIONS.has(code) ? 30_000 : 1000]);
   });
 
-  it('after a refusal that is only inferred equal those after a failure', () => {
+  it('after a rejection that is only inferred equal those after a failure', () => {
     expect(waits([new GatewayError('certificate-rejected', '', { isInferred: true })])).toEqual([1000]);
   });
 
@@ -60,7 +60,7 @@ describe('the waits', () => {
 
   it('are extended by up to a fifth through jitter, but never beyond the last step', () => {
     expect(waits(times(6, failure), 1)).toEqual([1200, 2400, 4800, 9600, 19_200, 30_000]);
-    expect(waits(times(5, refusal), 1)).toEqual([36_000, 72_000, 144_000, 288_000, 300_000]);
+    expect(waits(times(5, rejection), 1)).toEqual([36_000, 72_000, 144_000, 288_000, 300_000]);
   });
 });
 
@@ -95,10 +95,10 @@ describe('during the back-off', () => {
     const { backOff } = start();
     backOff.reset();
     expect(backOff.trouble()).toBeNull();
-    backOff.failed(refusal());
+    backOff.failed(rejection());
     backOff.reset();
     expect([backOff.failureNow(), backOff.trouble()?.error.code]).toEqual([null, 'credentials-rejected']);
-    expect(backOff.failed(refusal()).retryAfterMs).toBe(60_000);
+    expect(backOff.failed(rejection()).retryAfterMs).toBe(60_000);
   });
 });
 
@@ -107,7 +107,7 @@ describe('a series of failures', () => {
     const { clock, backOff } = start();
     backOff.failed(failure());
     clock.advance(2000);
-    const error = backOff.failed(refusal());
+    const error = backOff.failed(rejection());
     expect(backOff.trouble()).toEqual({
       error,
       circuit: 'open',

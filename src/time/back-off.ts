@@ -2,14 +2,14 @@ import type { Clock, Instant } from './clock.js';
 import type { GatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
 
-/** Refusals that retries make worse: a wrong password may lock the account (docs/bank.md#back-off). */
-const REFUSAL_CODES: ReadonlySet<ProblemCode> = new Set([
+/** Rejections that retries make worse: a wrong password may lock the account (docs/bank.md#back-off). */
+const REJECTION_CODES: ReadonlySet<ProblemCode> = new Set([
   'credentials-rejected',
   'certificate-rejected',
   'address-not-allowed',
 ]);
 
-const DELAYS = { failure: { firstMs: 1000, maxMs: 30_000 }, refusal: { firstMs: 30_000, maxMs: 300_000 } };
+const DELAYS = { failure: { firstMs: 1000, maxMs: 30_000 }, rejection: { firstMs: 30_000, maxMs: 300_000 } };
 const RETRY_AFTER_MAX_MS = 300_000;
 const JITTER = 0.2;
 
@@ -40,7 +40,7 @@ interface Series {
 
 /**
  * Back-off after failures, and thereby the circuit breaker: while it lasts, nothing is requested. 1 s, 2 s, 4 s … 30 s
- * after a failure; 30 s … 300 s after a refusal of credentials, certificate or address; a Retry-After from the bank
+ * after a failure; 30 s … 300 s after a rejection of credentials, certificate or address; a Retry-After from the bank
  * takes precedence, up to 300 s. Jitter makes a step up to a fifth longer, never shorter.
  */
 export class BackOff {
@@ -54,7 +54,7 @@ export class BackOff {
   /** Records a failure. Returns the error with the time until the next attempt. */
   failed(error: GatewayError): GatewayError {
     const before = this.#series;
-    const kind = REFUSAL_CODES.has(error.code) && !error.isInferred ? 'refusal' : 'failure';
+    const kind = REJECTION_CODES.has(error.code) && !error.isInferred ? 'rejection' : 'failure';
     const step = kind === before?.kind ? before.step + 1 : 1;
     const waitMs = this.#toWaitMs(error, kind, step);
     const lastAt = this.clock.now();

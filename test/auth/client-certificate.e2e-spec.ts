@@ -144,7 +144,7 @@ describe('a bad certificate is not used', () => {
   let roots: Buffer;
   let proxyRoots: string;
   const reload = () => gateway.app.get(IdentityHolder).reload();
-  const refusals = () => gateway.events('certificate.refused').map(({ code }) => code);
+  const rejections = () => gateway.events('certificate.refused').map(({ code }) => code);
 
   beforeAll(async () => {
     bank = await startPretendBank();
@@ -180,10 +180,10 @@ describe('a bad certificate is not used', () => {
     ['not known to the bank', 'credentials-rejected', 'waiting-for-bank', answerTokens(401)],
     ['that the bank could not be asked about', 'bank-error', 'waiting-for-bank', answerTokens(503)],
   ])('if it is %s; once it is repaired, the new one is used', async (_name, code, state, change) => {
-    const before = refusals().length;
+    const before = rejections().length;
     change();
     await reload();
-    expect(refusals().slice(before)).toEqual([code]);
+    expect(rejections().slice(before)).toEqual([code]);
     expect((await gateway.get(PATH)).status).toBe(200);
     expect(thumbprints(bank).at(-1)).toBe(old.thumbprint);
     const health = await gateway.get('/health');
@@ -213,9 +213,9 @@ describe('a bad certificate is not used', () => {
   });
 
   it('until the bank can be reached to prove it; then it is used without intervention', async () => {
-    const before = [refusals().length, replaced(gateway)] as const;
+    const before = [rejections().length, replaced(gateway)] as const;
     answerTokens(503)();
-    await until(() => refusals().length > before[0]);
+    await until(() => rejections().length > before[0]);
     bank.onToken = issueToken(bank);
     await until(() => replaced(gateway) > before[1]);
   });

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, it } from '@jest/globals';
 import { bankForFile } from '../support/bank-for-file.js';
-import { body, invalid, raw, refused, status, timeout } from '../support/fault-answers.js';
+import { body, invalid, raw, rejected, status, timeout } from '../support/fault-answers.js';
 import { faultsOf, type FaultCase } from '../support/fault-case.js';
 import { issueToken, type Handler } from '../support/pretend-bank.js';
 import { PLANTED, sampleAccount } from '../support/sample-accounts.js';
@@ -25,7 +25,7 @@ type Expected = Pick<FaultCase, 'code' | 'status' | 'owner'>;
 
 /** Failures of both endpoints. */
 const BOTH: [string, Handler, Expected][] = [
-  ['a redirect', status(302, { location }), refused],
+  ['a redirect', status(302, { location }), rejected],
   ['HTML with 200', body(`<html>${PLANTED.text}</html>`, { 'content-type': 'text/html' }), invalid],
   ['a body cut short of its Content-Length', raw(`${HEAD}Content-Length: 5000\r\n\r\n{"access_token":"abc"`), invalid],
   ['headers never', () => undefined, timeout],
@@ -64,7 +64,7 @@ describe('a failure of the account list leads to its code', () => {
 
   it.each<Case>([
     ...BOTH,
-    ['401 always', status(401), refused, 2],
+    ['401 always', status(401), rejected, 2],
     ['ibans a text', withField('ibans', `"${PLANTED.iban}"`), invalid],
     ['an amount that is no number', withField('beginOfDayAmount', `"${PLANTED.text}"`), invalid],
     // two attempts, each over two fresh connections, the first after a kept one

@@ -165,7 +165,7 @@ describe('each cause at the start has one code and one owner, for apps, /health,
   it.each(ROWS)('%s', check);
 
   (hasOpenssl() ? it : it.skip)('client certificate rejected with a TLS alert', () =>
-    check('client certificate refused with a TLS alert', alertingServer, 'certificate-rejected', 'operator'),
+    check('client certificate rejected with a TLS alert', alertingServer, 'certificate-rejected', 'operator'),
   );
 
   checkAlerts();

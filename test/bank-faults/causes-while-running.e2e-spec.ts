@@ -57,7 +57,7 @@ function ownFiles<Name extends 'pfx' | 'passcode' | 'password'>(...names: Name[]
   return Object.fromEntries(copies) as Record<Name, string>;
 }
 
-const refused = ({ gateway }: Scene, what: 'certificate' | 'credentials' = 'certificate') =>
+const rejected = ({ gateway }: Scene, what: 'certificate' | 'credentials' = 'certificate') =>
   until(() => gateway.events(`${what}.refused`).length > 0);
 
 /** The network in front of the bank. From `provoke` on, it resets open connections, and new ones during the handshake. */
@@ -84,7 +84,7 @@ function otherPasscode(): Arranged {
     env: { BANK_PFX_FILE: pfx, BANK_PFX_PASSCODE_FILE: passcode },
     provoke: async (scene) => {
       writeFileSync(pfx, (await bank.issueClient('renewed')).pfx);
-      await refused(scene);
+      await rejected(scene);
     },
   };
 }
@@ -101,7 +101,7 @@ function otherPassword(): Arranged {
         else right(request, response, url);
       };
       writeFileSync(password, 'wrong');
-      await refused(scene, 'credentials');
+      await rejected(scene, 'credentials');
     },
   };
 }

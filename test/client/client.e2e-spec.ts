@@ -130,8 +130,8 @@ describe('a call rejected by the gateway', () => {
     const problem = await problemOf(client.getAccount('none/../such\ud800'));
     expect(problem).toMatchObject({ code: 'account-not-found', owner: 'caller', status: 404, retryAfterMs: null });
     expect(gateway.events('request').map(({ requestId }) => requestId)).toEqual([problem.requestId]);
-    const refused = await problemOf(client.listAccounts({ pageSize: 5000 }));
-    expect(refused).toMatchObject({ code: 'invalid-request', status: 400, errors: [{ name: 'pageSize' }] });
+    const rejected = await problemOf(client.listAccounts({ pageSize: 5000 }));
+    expect(rejected).toMatchObject({ code: 'invalid-request', status: 400, errors: [{ name: 'pageSize' }] });
   });
 });
 

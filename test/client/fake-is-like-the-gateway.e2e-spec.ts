@@ -340,7 +340,7 @@ describe('fail', () => {
     ],
     ['certificate-unusable', () => ({ MOVED_TIME: toClockFile(400 * 86_400_000) })],
     ['bank-untrusted', async () => ({ BANK_CA_FILE: join(await otherIdentity, 'ca.pem') })],
-    ['proxy-refused', async () => ({ EGRESS_PROXY_URL: (await startConnectProxy({ onConnect: refuse })).url.href })],
+    ['proxy-refused', async () => ({ EGRESS_PROXY_URL: (await startConnectProxy({ onConnect: reject })).url.href })],
     ['proxy-unavailable', async () => ({ EGRESS_PROXY_URL: `http://127.0.0.1:${await closedPort()}` })],
   ])('%s', async (code, toSettings) => {
     const env = programEnvironment(await start(), { MOVED_TIME: toClockFile(0), ...(await toSettings()) });
@@ -348,7 +348,7 @@ describe('fail', () => {
     await expectSame(code, await get(`${await other.started()}${ACCOUNTS}`));
   });
   const otherIdentity = directoryWithOtherIdentity();
-  const refuse = ({ socket }: Connect) => socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n');
+  const reject = ({ socket }: Connect) => socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n');
 
   it('every code has the status, owner and title of /problems, and there are no others', async () => {
     const { json } = await get(`${url}/problems`, { accept: 'application/json' });

@@ -116,7 +116,7 @@ export const PAGE_STATES = {
     ...COPY_BEHIND_NETWORK,
   },
   'the bank limits our calls': {
-    arrange: () => refused(someAccounts(), 429, 'bank-rate-limited'),
+    arrange: () => rejected(someAccounts(), 429, 'bank-rate-limited'),
     ...COPY_OF_BANK,
   },
   'no accounts are granted': {
@@ -155,7 +155,7 @@ export const PAGE_STATES = {
   'there never were accounts': { arrange: async () => read(await start({ SANDBOX_ACCOUNTS: 0 })), ...EMPTY },
   'the empty list is a copy': { arrange: () => broken(FAILING, 'bank-error', { accounts: 0 }), ...EMPTY_COPY },
   'the empty list is a copy, and the bank rejects our calls': {
-    arrange: () => refused([], 403, 'bank-refused'),
+    arrange: () => rejected([], 403, 'bank-refused'),
     ...EMPTY_COPY,
   },
   'the empty list is a copy, and the bank is slow': {
@@ -319,7 +319,7 @@ async function broken(patch: ControlPatch, sign: string, before: Before = {}): P
 }
 
 /** A gateway that has a copy, and a bank whose list now has this status. */
-async function refused(accounts: readonly object[], status: number, sign: string): Promise<Gateway> {
+async function rejected(accounts: readonly object[], status: number, sign: string): Promise<Gateway> {
   const bank = await bankWith(accounts);
   const gateway = await read(bank, SHORT, 0, LATER_MS);
   bank.onAccounts = (_request, response) => json(response, status, '', { 'retry-after': '120' });

@@ -195,7 +195,7 @@ const CASES: readonly Case[] = [
 
 /** In TLS 1.3, the alert comes after the handshake. */
 const ALERT: Case = [
-  'our certificate refused by an alert',
+  'our certificate rejected by an alert',
   () => openssl('-tls1_3', '-Verify', '3', '-verify_return_error'),
   'tls: certificate-rejected, operator',
   /refused our client certificate: .* \(TLS alert \d+\)/,

@@ -77,17 +77,17 @@ describe('the CONNECT tunnel', () => {
 });
 
 test('health shows the route of calls, and neither health nor a log line shows credentials', async () => {
-  const refusing = await startConnectProxy({
+  const rejecting = await startConnectProxy({
     onConnect: ({ socket }) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'),
   });
-  const proxy = withCredentials(refusing.url, 'robot', 'secret:p@ss%');
+  const proxy = withCredentials(rejecting.url, 'robot', 'secret:p@ss%');
   const gateway = await startGateway(bank, { EGRESS_PROXY_URL: proxy.href });
   const answer = await gateway.get('/api/v1/accounts');
   expect(answer.json).toMatchObject({ code: 'proxy-refused', status: 502, owner: 'operator' });
   expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
   const health = await gateway.get('/health');
   expect(health.json.details.egress).toMatchObject({ code: 'proxy-refused', owner: 'operator' });
-  expect(health.json.details.egress.route).toBe(`proxy ${refusing.url.origin}`);
+  expect(health.json.details.egress.route).toBe(`proxy ${rejecting.url.origin}`);
   const reported = gateway.lines.join('') + answer.text + health.text;
   const basic = Buffer.from('robot:secret:p@ss%').toString('base64');
   for (const secret of ['robot', 'p@ss', 'p%40ss', basic]) expect(reported).not.toContain(secret);
@@ -117,11 +117,11 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
 (hasSquid() ? describe : describe.skip)('through the real squid', () => {
   let bank: PretendBank;
   let squid: Squid;
-  let refusing: number;
+  let rejecting: number;
   beforeAll(async () => {
     bank = await startPretendBank();
-    refusing = await closedPort();
-    squid = await startSquid(USER, PASSWORD, [Number(new URL(bank.url).port), refusing]);
+    rejecting = await closedPort();
+    squid = await startSquid(USER, PASSWORD, [Number(new URL(bank.url).port), rejecting]);
   });
 
   test('the whole gateway gets token and accounts over one tunnel, and shows no credentials', async () => {
@@ -152,7 +152,7 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
     ['a bank without DNS', PASSWORD, 'https://no-such-bank.invalid:PORT', 'proxy-refused', '500', 'network'],
   ])('%s', async (_name, password, url, code, status, owner) => {
     const egress = createEgress(identityFor(bank), { EGRESS_PROXY_URL: withCredentials(squid.url, USER, password) });
-    expect(await failureOf(egress.get(accountsAt(url.replace('PORT', String(refusing)))))).toMatchObject({
+    expect(await failureOf(egress.get(accountsAt(url.replace('PORT', String(rejecting)))))).toMatchObject({
       code,
       owner,
       detail: expect.stringContaining(`it answered ${status}`),
@@ -161,8 +161,8 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
 });
 
 (hasTinyproxy() ? test : test.skip)('through the real tinyproxy', async () => {
-  const refusing = await closedPort();
-  const url = await startTinyproxy(USER, 'right', [Number(new URL(bank.url).port), refusing]);
+  const rejecting = await closedPort();
+  const url = await startTinyproxy(USER, 'right', [Number(new URL(bank.url).port), rejecting]);
   const ask = (password: string, to = bank.url) =>
     createEgress(identityFor(bank), { EGRESS_PROXY_URL: withCredentials(url, USER, password) }).get(accountsAt(to));
   expect((await ask('right')).status).toBe(200);
@@ -171,7 +171,7 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
     owner: 'operator',
     detail: expect.stringMatching(/password in EGRESS_PROXY_URL.*it answered 40[17]/),
   });
-  const codes = [`https://127.0.0.1:${refusing}`, 'https://127.0.0.1:1'].map(async (to) => {
+  const codes = [`https://127.0.0.1:${rejecting}`, 'https://127.0.0.1:1'].map(async (to) => {
     const { code, owner } = await failureOf(ask('right', to));
     return [code, owner];
   });

@@ -163,7 +163,7 @@ describe('source address and DNS', () => {
   test.each([
     ['once', [DEAD_V6, V4]],
     ['twice', [DEAD_V6, { address: '::2', family: 6 }, V4]],
-  ] as const)('of several addresses, one that refuses (%s) is skipped', async (_where, addresses) => {
+  ] as const)('skips an unreachable address (%s) and tries the next', async (_where, addresses) => {
     resolveTo(addresses);
     const before = openSockets();
     const egress = createEgress(identityFor(bank));

@@ -57,7 +57,7 @@ const ageOf = (answer?: Answer) => Date.now() - Date.parse(answer?.json.snapshot
     expect(asked(bank).refreshes).toBe(2);
   });
 
-  it("serves another instance's copy if the bank refuses the token; only an instance's own success ends that failure", async () => {
+  it("serves another instance's copy if the bank rejects the token; only an instance's own success ends that failure", async () => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     bank.onAccounts = slowly(0);
     const password = join(temporaryDirectory(), 'password');
@@ -68,16 +68,16 @@ const ageOf = (answer?: Answer) => Date.now() - Date.parse(answer?.json.snapshot
       if (isRight) issueToken(bank)(...args);
       else json(args[1], 401, {});
     };
-    const [refused] = await startFleet(1, bank, redis, { BANK_PASSWORD_FILE: password });
-    expect((await refused.get('/api/v1/accounts')).json.code).toBe('credentials-rejected');
+    const [rejected] = await startFleet(1, bank, redis, { BANK_PASSWORD_FILE: password });
+    expect((await rejected.get('/api/v1/accounts')).json.code).toBe('credentials-rejected');
     const [works] = await startFleet(1, bank, redis);
     await works.get('/api/v1/accounts');
     await until(async () => (await sharingOf(works)).lastStoredAt !== null);
-    const { status, json: answer } = await refused.get('/api/v1/accounts');
+    const { status, json: answer } = await rejected.get('/api/v1/accounts');
     expect([status, answer.snapshot.stale]).toEqual([200, false]);
-    expect(refused.events('bank.unavailable')).toHaveLength(1);
-    expect(refused.events('bank.recovered')).toEqual([]);
-    expect((await refused.get('/health')).json.details).toMatchObject({
+    expect(rejected.events('bank.unavailable')).toHaveLength(1);
+    expect(rejected.events('bank.recovered')).toEqual([]);
+    expect((await rejected.get('/health')).json.details).toMatchObject({
       token: { status: 'down', code: 'credentials-rejected' },
       bank: { attempts: 1, lastSuccessAt: null },
       snapshot: { status: 'up', stale: false },

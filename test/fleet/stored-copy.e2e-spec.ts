@@ -140,11 +140,11 @@ type Scene = Awaited<ReturnType<typeof scene>>;
     expect([status, json.accounts.length, json.snapshot.stale]).toEqual([200, 3, true]);
     expect(headers['cache-status']).toMatch(/; fwd=stale; ttl=(0|-\d+)/);
     expect((await gateway.get('/health/ready')).status).toBe(200);
-    // the negative case: the bank refuses the token for a reason that the operator must fix
+    // the negative case: the bank rejects the token for a reason that the operator must fix
     here.bank.onToken = (_request, response) => response.writeHead(401).end();
-    const [refused] = await startFleet(1, here.bank, here.redis);
-    expect((await refused.get('/health/ready')).status).toBe(503);
-    expect((await refused.get('/api/v1/accounts')).json.accounts).toHaveLength(3);
+    const [rejected] = await startFleet(1, here.bank, here.redis);
+    expect((await rejected.get('/health/ready')).status).toBe(503);
+    expect((await rejected.get('/api/v1/accounts')).json.accounts).toHaveLength(3);
   });
 });
 

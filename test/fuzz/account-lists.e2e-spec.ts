@@ -119,7 +119,7 @@ const page = fc.record<Sent>({
 
 describe(`whatever the bank sends (FUZZ_SEED=${SEED})`, () => {
   it(`${400 * TIMES} lists in memory are accepted, or rejected with a code`, async () => {
-    const seen = { read: 0, complete: 0, refused: 0 };
+    const seen = { read: 0, complete: 0, rejected: 0 };
     await fc.assert(
       fc.asyncProperty(
         fc.array(page, { minLength: 1, maxLength: 3 }),
@@ -133,7 +133,7 @@ describe(`whatever the bank sends (FUZZ_SEED=${SEED})`, () => {
             const { code, detail } = outcome as GatewayError;
             expect(OURS).toContain(code);
             for (const value of NOT_NAMED) expect(detail).not.toContain(value);
-            seen.refused += 1;
+            seen.rejected += 1;
             return;
           }
           const { complete } = outcome.snapshot;
@@ -150,7 +150,7 @@ describe(`whatever the bank sends (FUZZ_SEED=${SEED})`, () => {
       { seed: SEED, numRuns: 400 * TIMES, timeout: EACH_WITHIN_MS },
     );
     // a fuzz test with a single outcome would test nothing
-    expect(Math.min(seen.read, seen.refused)).toBeGreaterThan(50);
+    expect(Math.min(seen.read, seen.rejected)).toBeGreaterThan(50);
     if (TIMES > 1) expect(seen.complete).toBeGreaterThan(10);
   }, 600_000);
 

@@ -77,14 +77,14 @@ describe('who may call', () => {
     const plain = await call([origin], '/health');
     expect([plain.status, plain.headers['access-control-allow-origin']]).toEqual([200, undefined]);
     expect(String(plain.headers['vary']).toLowerCase()).toContain('origin');
-    for (const refused of [
+    for (const rejected of [
       await call([origin]),
       await call([origin, 'Access-Control-Request-Method: GET'], PATH, { method: 'OPTIONS' }),
       await call([origin, 'Sec-Fetch-Site: cross-site']),
     ]) {
-      expect(refused.json).toMatchObject({ status: 403, code: 'client-not-allowed', owner: 'caller' });
-      expect(refused.headers['access-control-allow-origin']).toBeUndefined();
-      expectDocumented(refused);
+      expect(rejected.json).toMatchObject({ status: 403, code: 'client-not-allowed', owner: 'caller' });
+      expect(rejected.headers['access-control-allow-origin']).toBeUndefined();
+      expectDocumented(rejected);
     }
     expect((await call([`Origin: ${LISTED}`, 'Sec-Fetch-Site: cross-site'])).status).toBe(200);
     expect((await call(['Sec-Fetch-Site: cross-site'], '/docs')).status).toBe(200);

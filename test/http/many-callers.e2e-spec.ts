@@ -43,9 +43,9 @@ describe('many callers of a slow bank', () => {
     letGo();
     const answers = [await stays, ...(await calls)];
     expect(answers.map((answer) => faultOf(answer)).filter(Boolean)).toEqual([]);
-    const [served, refused] = [200, 503].map((status) => answers.filter((answer) => answer.status === status));
+    const [served, rejected] = [200, 503].map((status) => answers.filter((answer) => answer.status === status));
     expect(served?.map(({ json }) => json.page.total)).toEqual(Array(60).fill(3));
-    expect(refused?.map(codeOf)).toEqual(Array(41).fill('overloaded'));
+    expect(rejected?.map(codeOf)).toEqual(Array(41).fill('overloaded'));
     expect(bank.requests.filter(({ path }) => path.startsWith(PATH))).toHaveLength(1);
     expect((await gateway.get(PATH)).status).toBe(200);
     await expectCommonConditions(bank, gateway, answers);

@@ -40,20 +40,20 @@ const PATH = '/api/v1/accounts';
 
 /** The calls seen by the guard and the interceptor below, by client name. */
 const seen: string[] = [];
-let refusal: Error | null = null;
+let rejection: Error | null = null;
 /** The error thrown by the pipe below, and the number of controller arguments that it has seen. */
 let pipeError: Error | null = null;
 let piped = 0;
 beforeEach(() => {
   seen.length = 0;
-  refusal = null;
+  rejection = null;
   pipeError = null;
   piped = 0;
 });
 
 function note(by: string, context: ExecutionContext): void {
   seen.push(`${by} ${context.switchToHttp().getRequest<FastifyRequest>().headers['x-client-name']}`);
-  if (refusal) throw refusal;
+  if (rejection) throw rejection;
 }
 
 @Injectable()
@@ -196,7 +196,7 @@ describe('a module with a global guard, interceptor, pipe and filter', () => {
   });
 
   it('can reject each request, even one with a cached response', async () => {
-    refusal = new ForbiddenException('Treasury only.');
+    rejection = new ForbiddenException('Treasury only.');
     await askInEveryShape(gateway, 403);
     const answer = await gateway.get(PATH);
     expectProblem(answer, 403, 'client-not-allowed');
@@ -209,7 +209,7 @@ describe('a module with a global guard, interceptor, pipe and filter', () => {
     [404, 'not-found', new NotFoundException('Not for you.')],
     [429, 'invalid-request', new HttpException('Later, please.', 429)],
   ])('can reject with %i, which keeps its status and becomes %s', async (status, code, thrown) => {
-    refusal = thrown;
+    rejection = thrown;
     const id = `rejected-with-${status}`;
     expectProblem(await gateway.get(PATH, { 'x-request-id': id }), status, code);
     expect(await linesOf(id)).toMatchObject([{ status, code, route: PATH }]);
@@ -225,7 +225,7 @@ describe('a module with a global guard, interceptor, pipe and filter', () => {
   it.each(['guard', 'pipe'])(
     'handles the errors of a %s that its filter catches, on every kind of route',
     async (thrower) => {
-      if (thrower === 'guard') refusal = new QuotaSpent();
+      if (thrower === 'guard') rejection = new QuotaSpent();
       else pipeError = new QuotaSpent();
       await askInEveryShape(gateway, 429);
       const { status, json } = await gateway.get(PATH);
@@ -234,7 +234,7 @@ describe('a module with a global guard, interceptor, pipe and filter', () => {
   );
 
   it('the negative case: any other error is internal-error, without its message', async () => {
-    refusal = new Error('hunter2');
+    rejection = new Error('hunter2');
     const answer = await gateway.get(PATH);
     expectProblem(answer, 500, 'internal-error');
     expect(answer.text + gateway.lines.join('')).not.toContain('hunter2');
@@ -243,14 +243,14 @@ describe('a module with a global guard, interceptor, pipe and filter', () => {
 });
 
 describe('middleware of a module', () => {
-  const refuse = () => {
+  const reject = () => {
     throw new ForbiddenException();
   };
   afterEach(() => void (middleware = (next) => next()));
 
   it.each([
-    ['at once', refuse],
-    ['later', async () => Promise.resolve().then(refuse)],
+    ['at once', reject],
+    ['later', async () => Promise.resolve().then(reject)],
   ])('that throws %s leads to a problem document, the usual headers and a log line', async (name, use) => {
     middleware = use;
     const id = `thrown-${name.replace(' ', '-')}`;
@@ -263,7 +263,7 @@ describe('middleware of a module', () => {
   it('that throws after next() does not replace the response', async () => {
     middleware = (next) => {
       next();
-      refuse();
+      reject();
     };
     for (let round = 0; round < 5; round++) expect([200, 403]).toContain((await gateway.get(PATH)).status);
     expect((await gateway.get('/health/live')).status).toBeLessThan(500);
@@ -284,10 +284,10 @@ it('an added controller is guarded and logged, and returns Allow, like all other
   const id = { 'x-request-id': 'added' };
   expect((await gateway.get('/added?a=1&a=2', id)).json).toEqual({ a: ['1', '2'] });
   expectProblem(await gateway.get('/added', { ...id, host: 'evil.example' }), 421, 'host-not-allowed');
-  const refused = await get(`${gateway.url}/added`, id, 'DELETE');
-  expectProblem(refused, 405, 'method-not-allowed');
-  expect(refused.headers.allow).toBe('GET, HEAD, OPTIONS');
-  expect(refused.json).toMatchObject({ detail: 'DELETE is not allowed here, only GET, HEAD, OPTIONS.' });
+  const rejected = await get(`${gateway.url}/added`, id, 'DELETE');
+  expectProblem(rejected, 405, 'method-not-allowed');
+  expect(rejected.headers.allow).toBe('GET, HEAD, OPTIONS');
+  expect(rejected.json).toMatchObject({ detail: 'DELETE is not allowed here, only GET, HEAD, OPTIONS.' });
   expect((await linesOf('added', 3)).map(({ route, status }) => [route, status])).toEqual([
     ['/added', 200],
     ['/added', 421],
@@ -303,7 +303,7 @@ it('an added hook sees every request that the guard allows, also for an unknown 
 });
 
 describe('each request has exactly one line and is counted once', () => {
-  /** Requests counted by the metrics, including refused ones. */
+  /** Requests counted by the metrics, including rejected ones. */
   const counted = async () => {
     const { text } = await gateway.get('/metrics', { 'x-client-name': 'metrics' });
     const counts = [...text.matchAll(/^http_server_request_duration_seconds_count\{(?!.*"\/metrics").*\} (\d+)$/gm)];

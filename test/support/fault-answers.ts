@@ -24,6 +24,6 @@ export const raw =
   };
 
 /** The problems that callers get (docs/errors.md#the-codes). */
-export const refused = { code: 'bank-refused', status: 502, owner: 'operator' } as const;
+export const rejected = { code: 'bank-refused', status: 502, owner: 'operator' } as const;
 export const invalid = { code: 'bank-response-invalid', status: 502, owner: 'bank' } as const;
 export const timeout = { code: 'bank-timeout', status: 504, owner: 'bank' } as const;

@@ -24,8 +24,8 @@ export const healthyFacts: GatewayFacts = {
     daysLeft: 300,
     unusable: null,
     next: null,
-    refused: null,
-    credentialsRefused: null,
+    rejected: null,
+    credentialsRejected: null,
   },
   token: {
     state: 'usable',

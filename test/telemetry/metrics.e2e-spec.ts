@@ -196,7 +196,7 @@ describe('metrics', () => {
       expect(seen.value('accounts_gateway_mode', { mode: 'live', route: 'direct' })).toBe(1);
     });
 
-    it('that refuses the password, fails, or grants nothing: counted by code', async () => {
+    it('that rejects the password, fails, or grants nothing: counted by code', async () => {
       const clock = new MovedClock();
       const gateway = await startGateway(bank, {}, clock);
       for (const [status, code, target, counter, owner] of [

@@ -365,7 +365,7 @@ export type TokenHealth = {
     state: string;
     expiresInSeconds: number | null;
     /**
-     * set if a renewal was refused for a reason of the operator: until when apps get current data, and then a copy
+     * set if a renewal was rejected for a reason of the operator: until when apps get current data, and then a copy
      */
     willFail: {
         currentUntil: string;

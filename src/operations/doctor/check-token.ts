@@ -16,11 +16,11 @@ export async function checkToken({ tokens, egress }: BankIdentity, findings: Fin
   findings.warning = problemOf('clock-skewed', `The clock of this machine is ${difference} the bank's.`);
 }
 
-/** Refusals by a bank that requests the certificate after the handshake, which TLS 1.3 does not allow. */
+/** Rejections by a bank that requests the certificate after the handshake, which TLS 1.3 does not allow. */
 const MAY_BE_LATE = new Set(['certificate-rejected', 'address-not-allowed']);
 
 /**
- * Tries TLS 1.2 once if our certificate seems refused over TLS 1.3. Returns the failure to report, with the result of
+ * Tries TLS 1.2 once if our certificate seems rejected over TLS 1.3. Returns the failure to report, with the result of
  * TLS 1.2.
  * @param older an identity that speaks at most TLS 1.2
  */

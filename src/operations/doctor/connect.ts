@@ -12,7 +12,7 @@ import { toGatewayError, type GatewayError } from '../../errors/gateway-error.js
 interface OpenConnection {
   /** The addresses of both ends. */
   readonly route: Readonly<Record<string, unknown>>;
-  /** Ends with the handshake, or with a refusal after it. Never rejects. */
+  /** Ends with the handshake, or with a rejection after it. Never rejects. */
   readonly handshake: Promise<Handshake>;
 }
 
@@ -29,8 +29,8 @@ export interface TlsFacts {
   readonly serverChain?: ReturnType<typeof toChain>;
 }
 
-/** Under TLS 1.3, a server refuses our certificate only after the handshake; its alert follows within a round trip. */
-const REFUSAL_WAIT_MS = 500;
+/** Under TLS 1.3, a server rejects our certificate only after the handshake; its alert follows within a round trip. */
+const REJECTION_WAIT_MS = 500;
 const MAX_CERTIFICATES = 10;
 const MAX_LENGTH = 500;
 
@@ -82,7 +82,7 @@ function openConnection(
       const keyExchange = isClassical ? 'classical groups only; the first handshake failed' : undefined;
       const serverChain = toChain(socket.getPeerX509Certificate());
       onTls({ tlsVersion, cipher: socket.getCipher().name, keyExchange, serverChain });
-      const timer = setTimeout(end, tlsVersion === 'TLSv1.3' ? REFUSAL_WAIT_MS : 0, null);
+      const timer = setTimeout(end, tlsVersion === 'TLSv1.3' ? REJECTION_WAIT_MS : 0, null);
       socket.once('close', () => clearTimeout(timer));
       socket.once('end', () => end(Object.assign(new Error('closed after the handshake'), { code: 'ECONNRESET' })));
     });

@@ -55,7 +55,7 @@ export class StepFailed extends Error {
   }
 }
 
-/** Steps whose failure may show up later: under TLS 1.3, a refusal of our certificate arrives after the handshake. */
+/** Steps whose failure may show up later: under TLS 1.3, a rejection of our certificate arrives after the handshake. */
 const STEP_OF: Readonly<Partial<Record<DoctorCode, StepName>>> = {
   'proxy-refused': 'route',
   'proxy-unavailable': 'route',

@@ -21,30 +21,30 @@ async function detailsOf(change: FactsChange, settings: object = {}) {
   return report.details as Record<string, Record<string, unknown>>;
 }
 
-const refused = new GatewayError('credentials-rejected', 'no');
+const rejected = new GatewayError('credentials-rejected', 'no');
 const shared = { redis: { state: 'fleet', lastStoredAt: null, lastTakenAt: null, reason: null } } as const;
 
-describe('a refused token renewal', () => {
+describe('a rejected token renewal', () => {
   const at = (time: string) => Date.parse(`2026-11-21T08:${time}.000Z`);
 
   it.each<[string, FactsChange, object | null]>([
     [
       'will end current data with the token, and the copy a maximum age after its last refresh',
-      { token: { trouble: failing(refused) } },
+      { token: { trouble: failing(rejected) } },
       { currentUntil: '2026-11-21T08:04:55.000Z', copyUntil: '2026-11-21T08:09:45.000Z' },
     ],
     [
       'has ended the token: the snapshot is the last one',
-      { token: { trouble: failing(refused), state: 'waiting', usableUntil: null } },
+      { token: { trouble: failing(rejected), state: 'waiting', usableUntil: null } },
       { currentUntil: '2026-11-21T08:00:10.000Z', copyUntil: '2026-11-21T08:05:00.000Z' },
     ],
     [
       'has ended current data',
-      { at: at('00:11'), token: { trouble: failing(refused), usableUntil: null }, snapshot: { ageMs: 11_000 } },
+      { at: at('00:11'), token: { trouble: failing(rejected), usableUntil: null }, snapshot: { ageMs: 11_000 } },
       null,
     ],
     ['may heal by itself', { token: { trouble: failing('bank-error') } }, null],
-    ['matters less where other instances refresh', { token: { trouble: failing(refused) }, sharing: shared }, null],
+    ['matters less where other instances refresh', { token: { trouble: failing(rejected) }, sharing: shared }, null],
     ['has not happened', {}, null],
   ])('%s', async (_what, change, expected) => {
     expect((await detailsOf(change)).token?.['willFail']).toEqual(expected);

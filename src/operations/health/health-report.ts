@@ -113,8 +113,8 @@ function toProxyHost(settings: Settings): string | null {
 }
 
 /**
- * The effect of a refused token renewal, which does not go away by itself: how long apps get current data, and then a
- * copy. Null if it is uncertain: without a refusal, and while other instances refresh.
+ * The effect of a rejected token renewal, which does not go away by itself: how long apps get current data, and then a
+ * copy. Null if it is uncertain: without a rejection, and while other instances refresh.
  */
 function toForecast({ at, token, snapshot, sharing }: GatewayFacts, settings: Settings) {
   if (token.trouble?.error.owner !== 'operator' || snapshot.ageMs === null || sharing.redis?.state === 'fleet')

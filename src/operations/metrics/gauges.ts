@@ -35,7 +35,7 @@ export class Gauges {
     const lastSuccess = toSeconds(toTime(bank.lastSuccessAt.accounts));
     const certificates = certificatesOf(facts);
     const expiries = certificates.map(({ use, ends }) => ({ labels: { use }, value: toSeconds(ends) }));
-    const refusals = certificates.map(({ use, refused }) => ({ labels: { use }, value: refused }));
+    const rejections = certificates.map(({ use, rejected }) => ({ labels: { use }, value: rejected }));
     return [
       gauge('build_info', 'The build that runs.', [{ labels: build, value: 1 }]),
       gauge('mode', 'The bank that is called, and the route to it.', [{ labels: mode, value: 1 }]),
@@ -59,8 +59,8 @@ export class Gauges {
       gauge('certificate_expiry_timestamp_seconds', 'Time at which a certificate expires.', expiries),
       gauge(
         'certificate_refused',
-        "Whether a new certificate was refused, or the bank's server certificate is not trusted.",
-        refusals,
+        "Whether a new certificate was rejected, or the bank's server certificate is not trusted.",
+        rejections,
       ),
       sharing.redis ? gauge('sharing_up', 'Whether Redis can be used.', sharing.redis.state === 'fleet') : '',
       toText(
@@ -83,8 +83,8 @@ function certificatesOf({ certificate, token, snapshot, bank, listener }: Gatewa
   const untrusted = [token.trouble, snapshot.trouble].some((trouble) => trouble?.error.code === 'bank-untrusted');
   const ours = [{ use: 'client', ...certificate }, ...(listener ? [{ use: 'listener', ...listener }] : [])];
   return [
-    { use: 'bank', ends: bank.serverCertificateEnds, refused: untrusted },
-    ...ours.map(({ use, notAfter, refused }) => ({ use, ends: Date.parse(notAfter), refused: refused !== null })),
+    { use: 'bank', ends: bank.serverCertificateEnds, rejected: untrusted },
+    ...ours.map(({ use, notAfter, rejected }) => ({ use, ends: Date.parse(notAfter), rejected: rejected !== null })),
   ];
 }
 

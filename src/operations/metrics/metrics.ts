@@ -20,7 +20,7 @@ const counter = (name: string, help: string, labelNames: readonly string[]) =>
 export class Metrics {
   readonly #requests = new Histogram(
     'http_server_request_duration_seconds',
-    'Duration of requests, refused ones included.',
+    'Duration of requests, rejected ones included.',
     ['http_request_method', 'http_route', 'http_response_status_code'],
     REQUEST_BUCKETS,
   );

@@ -52,13 +52,13 @@ describe('the path to the bank', () => {
     ],
     ['certificate in its last 30 days', { certificate: { daysLeft: 29 } }, 'degraded:certificate-expiring up up up up'],
     [
-      'new certificate refused',
-      { certificate: { refused: { code: 'certificate-unusable', detail: 'No.' } } },
+      'new certificate rejected',
+      { certificate: { rejected: { code: 'certificate-unusable', detail: 'No.' } } },
       'degraded:certificate-unusable up up up up',
     ],
     [
-      'new password refused',
-      { certificate: { credentialsRefused: { code: 'credentials-rejected', detail: 'No.' } } },
+      'new password rejected',
+      { certificate: { credentialsRejected: { code: 'credentials-rejected', detail: 'No.' } } },
       'up up degraded:credentials-rejected up up',
     ],
     [
@@ -162,11 +162,11 @@ it.each<[string, FactsChange, string]>([
 });
 
 describe('components outside the path', () => {
-  const listener = { subject: 'CN=api', refused: null, notAfter: '2027-01-01T00:00:00.000Z', daysLeft: 30 };
+  const listener = { subject: 'CN=api', rejected: null, notAfter: '2027-01-01T00:00:00.000Z', daysLeft: 30 };
   it.each<[FactsChange, string]>([
     [{ listener }, 'up'],
     [{ listener: { ...listener, daysLeft: 29 } }, 'degraded:certificate-expiring'],
-    [{ listener: { ...listener, refused: 'no key' } }, 'degraded:certificate-unusable'],
+    [{ listener: { ...listener, rejected: 'no key' } }, 'degraded:certificate-unusable'],
     [{ sharing: { redis } }, 'up'],
     [{ sharing: { redis: { ...redis, reason: 'it did not answer in time' } } }, 'degraded:sharing-unavailable'],
   ])('with %j: %s', (change, expected) => {
@@ -211,7 +211,7 @@ describe('the status', () => {
     const namesOf = (change: FactsChange) => Object.keys(partsOf(change));
     const path = ['certificate', 'egress', 'token', 'bank', 'snapshot'];
     expect(namesOf({})).toEqual(path);
-    const listener = { subject: 'CN=api', notAfter: '2027-09-17T00:00:00.000Z', daysLeft: 300, refused: null };
+    const listener = { subject: 'CN=api', notAfter: '2027-09-17T00:00:00.000Z', daysLeft: 300, rejected: null };
     expect(namesOf({ stopping: true, listener, sharing: { redis } })).toEqual([
       'instance',
       ...path,

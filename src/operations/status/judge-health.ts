@@ -45,10 +45,10 @@ const UNKNOWN: Part = { status: 'unknown' };
 /** True if the bank has responded to a call of this instance, which may also live on the copies of others. */
 const everAnswered = ({ bank }: GatewayFacts): boolean => bank.serverCertificateEnds !== null;
 
-function judgeCertificate({ certificate: { unusable, refused, notAfter, daysLeft } }: GatewayFacts): Part {
+function judgeCertificate({ certificate: { unusable, rejected, notAfter, daysLeft } }: GatewayFacts): Part {
   if (unusable !== null) return down('certificate-unusable', unusable);
-  if (refused !== null) {
-    return degraded(refused.code, `The new certificate was refused; the old one stays in use: ${refused.detail}`);
+  if (rejected !== null) {
+    return degraded(rejected.code, `The new certificate was rejected; the old one stays in use: ${rejected.detail}`);
   }
   if (daysLeft >= EXPIRING_UNDER_DAYS) return UP;
   return degraded('certificate-expiring', `The client certificate expires on ${notAfter}, in ${toDays(daysLeft)}.`);
@@ -69,9 +69,9 @@ function judgeToken(facts: GatewayFacts): Part {
   if (facts.certificate.unusable !== null) return UNKNOWN;
   if (error && !usable && isProxyFailure(error)) return UNKNOWN;
   if (error) return failing(error, usable);
-  const { credentialsRefused: refused } = facts.certificate;
-  if (refused !== null) {
-    return degraded(refused.code, `The new credentials cannot be used; the old ones stay in use: ${refused.detail}`);
+  const { credentialsRejected: rejected } = facts.certificate;
+  if (rejected !== null) {
+    return degraded(rejected.code, `The new credentials cannot be used; the old ones stay in use: ${rejected.detail}`);
   }
   if (state === 'requested' && facts.snapshot.slowSince !== null) {
     return degraded('bank-slow', 'The token request takes longer than SNAPSHOT_SOFT_TIMEOUT_MS.');
@@ -147,8 +147,8 @@ function describeSkew(skewMs: number): string {
 
 /** The certificate of the internal API. */
 function judgeListener(listener: NonNullable<GatewayFacts['listener']>): Part {
-  if (listener.refused !== null) {
-    const detail = `A new certificate of this API was refused; the old one stays in use: ${listener.refused}`;
+  if (listener.rejected !== null) {
+    const detail = `A new certificate of this API was rejected; the old one stays in use: ${listener.rejected}`;
     return degraded('certificate-unusable', detail);
   }
   if (listener.daysLeft >= EXPIRING_UNDER_DAYS) return UP;

@@ -226,7 +226,7 @@ describe('a process is not ready', () => {
       scene.onToken = () => Promise.resolve(scene.token());
       scene.clock.advance(40_000);
       expect(await scene.check()).toBe(true);
-      // refused afterwards: the copy may be served
+      // rejected afterwards: the copy may be served
       scene.onToken = () => Promise.reject(new GatewayError(code, 'no'));
       scene.clock.advance(260_000);
       expect(await scene.check()).toBe(true);

@@ -59,15 +59,15 @@ const dependsOnBank = (facts: GatewayFacts): boolean =>
  * for a reason of the operator.
  */
 export const isReady = (facts: GatewayFacts): boolean =>
-  !facts.stopping && canAnswer(facts) && !isRefusedSinceStart(facts);
+  !facts.stopping && canAnswer(facts) && !isRejectedSinceStart(facts);
 
 /**
  * True if this instance has never had its own token, for a reason that the operator must fix. A rollout with a wrong
  * secret must stop, even if the instance could serve a copy from another instance or an earlier run.
  */
-function isRefusedSinceStart({ bank, certificate, token }: GatewayFacts): boolean {
-  const isRefused = certificate.unusable !== null || token.trouble?.error.owner === 'operator';
-  return bank.lastSuccessAt.token === null && isRefused;
+function isRejectedSinceStart({ bank, certificate, token }: GatewayFacts): boolean {
+  const isRejected = certificate.unusable !== null || token.trouble?.error.owner === 'operator';
+  return bank.lastSuccessAt.token === null && isRejected;
 }
 
 /**

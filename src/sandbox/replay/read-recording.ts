@@ -53,23 +53,23 @@ export class RecordingUnusable extends Error {
 
 /** Reads a recording from `doctor --record`, which is untrusted input. @throws RecordingUnusable */
 export function readRecording(file: string): Recording {
-  const refuse = (why: string) => new RecordingUnusable(`${file} is no recording of the doctor: ${why}.`);
+  const reject = (why: string) => new RecordingUnusable(`${file} is no recording of the doctor: ${why}.`);
   const text = readText(file).trimEnd();
-  if (text === '') throw refuse('it is empty');
+  if (text === '') throw reject('it is empty');
   const lines = text.split('\n', MAX_LINES + 1);
-  if (lines.length > MAX_LINES) throw refuse(`it has more than ${MAX_LINES} lines`);
+  if (lines.length > MAX_LINES) throw reject(`it has more than ${MAX_LINES} lines`);
   const [first, ...others] = lines.map((line, index) => {
     try {
       return JSON.parse(line) as unknown;
     } catch {
-      throw refuse(`line ${index + 1} is not JSON`);
+      throw reject(`line ${index + 1} is not JSON`);
     }
   });
   const check = <T>(schema: z.ZodType<T>, value: unknown, line: number): T => {
     const { data, error } = schema.safeParse(value);
     if (!error) return data;
     // deeper keys are the file's own words
-    throw refuse(`line ${line}, ${String(error.issues[0]?.path[0] ?? 'the whole of it')}: unexpected form`);
+    throw reject(`line ${line}, ${String(error.issues[0]?.path[0] ?? 'the whole of it')}: unexpected form`);
   };
   const facts = check(factsSchema, first, 1);
   return { facts, exchanges: others.map((value, index) => check(exchangeSchema, value, index + 2)) };

@@ -4,8 +4,8 @@ import type { BankState } from '../state/bank-state.js';
 
 /** The token endpoint (docs/bank.md#token-endpoint), strict: it rejects requests that differ from the document. */
 export async function authorize(call: BankCall, bank: BankState): Promise<Answer> {
-  const refused = refuse(call, bank);
-  if (refused) return refused;
+  const rejected = reject(call, bank);
+  if (rejected) return rejected;
   const lifetime = bank.switches.values.tokenLifetimeSeconds;
   const { token, number } = await bank.tokens.issue(call.thumbprint ?? '', bank.username, lifetime);
   const replayed = bank.replay?.token(token, lifetime);
@@ -14,7 +14,7 @@ export async function authorize(call: BankCall, bank: BankState): Promise<Answer
   return { ...ok(body, { 'cache-control': 'no-store' }), tokenNumber: number };
 }
 
-function refuse({ method, headers, hasBody, clientAddress, thumbprint }: BankCall, bank: BankState): Answer | null {
+function reject({ method, headers, hasBody, clientAddress, thumbprint }: BankCall, bank: BankState): Answer | null {
   if (method !== 'GET') return problem(405, 'Only GET is served here.', { allow: 'GET' });
   if (!bank.switches.admits(clientAddress)) return problem(403, 'The IP address is not on the allowlist.');
   if (!thumbprint) return problem(401, 'No client certificate was presented.');

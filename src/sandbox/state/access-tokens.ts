@@ -57,11 +57,11 @@ export class AccessTokens {
     const claims = await this.#verify(token);
     if (!claims) return { isValid: false, number: null, reason: 'The signature is invalid.' };
     const { number } = claims;
-    const refuse = (reason: string): TokenCheck => ({ isValid: false, number, reason });
-    if (performance.now() >= claims.endsAt) return refuse('The token expired.');
-    if (number <= this.#revokedUpTo) return refuse('The token was revoked.');
+    const reject = (reason: string): TokenCheck => ({ isValid: false, number, reason });
+    if (performance.now() >= claims.endsAt) return reject('The token expired.');
+    if (number <= this.#revokedUpTo) return reject('The token was revoked.');
     if (thumbprint !== null && toX5t(thumbprint) !== claims.cnf.x5t) {
-      return refuse('The token was issued under another client certificate.');
+      return reject('The token was issued under another client certificate.');
     }
     return { isValid: true, number };
   }

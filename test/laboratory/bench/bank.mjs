@@ -52,7 +52,7 @@ export async function startBank({ root, cwd }) {
     /** Resets all switches. */
     reset: async () => {
       const response = await fetch(controlUrl, { method: 'DELETE' });
-      if (!response.ok) throw new Error(`the sandbox refused a reset: ${await response.text()}`);
+      if (!response.ok) throw new Error(`the sandbox rejected a reset: ${await response.text()}`);
     },
     set: async (switches) => {
       const response = await fetch(controlUrl, {
@@ -60,7 +60,7 @@ export async function startBank({ root, cwd }) {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(switches),
       });
-      if (!response.ok) throw new Error(`the sandbox refused ${JSON.stringify(switches)}: ${await response.text()}`);
+      if (!response.ok) throw new Error(`the sandbox rejected ${JSON.stringify(switches)}: ${await response.text()}`);
     },
     /** A token obtained like a person would, valid for `seconds`. */
     getToken: async (seconds) => {

@@ -71,7 +71,7 @@ const EQUIVALENTS: readonly (readonly [name: RegExp, expr: RegExp, Condition, Ow
     },
     'operator',
   ],
-  [/CertificateRefused$/, /_refused == 1/, (scraped) => value(scraped, 'certificate refused') === 1, 'operator'],
+  [/CertificateRefused$/, /_refused == 1/, (scraped) => value(scraped, 'certificate rejected') === 1, 'operator'],
   [
     /RejectedByBank$/,
     /outcome=~"([\w|-]+)"\}\[(\d+)m\]\)\) > 0/,

@@ -103,7 +103,7 @@ export async function playMonth(seed: number, days: number) {
       'snapshot stale': Number(facts.snapshot.stale),
       accounts: facts.snapshot.accounts ?? NaN,
       'certificate ends in ms': gateway.certificateEndsInMs,
-      'certificate refused': Number(gateway.refused),
+      'certificate rejected': Number(gateway.rejected),
     };
     alerts.scrape({ owner, values: { ...counters, ...gauges } }, isAnnounced());
   };

@@ -48,7 +48,7 @@ export class SimulatedGateway {
   readonly status: GatewayStatus;
   readonly readiness: Readiness;
   /** New files were rejected and are not in use. */
-  refused = false;
+  rejected = false;
   /** Violations that a bank would notice: the first must stay 0, the second at most 1. */
   readonly misuse = { expiredTokens: 0, tokenRequestsAtOnce: 0 };
   #tokenRequests = 0;
@@ -106,7 +106,7 @@ export class SimulatedGateway {
     try {
       await candidate.tokens.get();
     } catch {
-      this.refused = true;
+      this.rejected = true;
     }
   }
 
@@ -120,7 +120,7 @@ export class SimulatedGateway {
       this.#oneTokenRequest(async () => {
         const acquired = await requestToken(egress, material, { settings, clock, logger });
         if (this.#candidate?.tokens === tokens)
-          [this.#current, this.#candidate, this.refused] = [this.#candidate, null, false];
+          [this.#current, this.#candidate, this.rejected] = [this.#candidate, null, false];
         return acquired;
       });
     const tokens = new AccessTokenProvider({ clock, logger, activity, request });

@@ -28,9 +28,9 @@ export function AccountsPage({ first, root }: Props) {
   const listed = useList(view, round);
   const { health, problem } = live;
   // an invalid search is not a failure
-  const isRejected = listed.problem?.status === 400;
-  const isRefused = listed.problem !== null && !isRejected;
-  const isFailing = problem !== null || isRefused || listed.snapshot?.stale === true;
+  const isInvalid = listed.problem?.status === 400;
+  const isListFailing = listed.problem !== null && !isInvalid;
+  const isFailing = problem !== null || isListFailing || listed.snapshot?.stale === true;
   // nothing watches the rows of the previous view
   const isPast = useExpired(listed.snapshot?.expiresAt, isFailing);
   const listing: Listing = isPast ? { ...listed, data: null } : listed;
@@ -68,7 +68,7 @@ export function AccountsPage({ first, root }: Props) {
         live={live}
         snapshot={isFailing ? listing.snapshot : null}
         expired={expired}
-        failing={isRefused}
+        failing={isListFailing}
         problems={problems ?? []}
       />
       <div class="shown stack">

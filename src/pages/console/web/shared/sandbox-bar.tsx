@@ -34,7 +34,7 @@ const SWITCHES: readonly Switch[] = [
   },
   {
     name: 'Wrong password',
-    title: 'The bank refuses the password, and every token issued so far',
+    title: 'The bank rejects the password, and every token issued so far',
     patch: { failNext: { endpoint: 'authorize', times: ALWAYS, with: '401' }, revokeTokens: true },
     isOn: (state) => isFailing(state, 'authorize', '401'),
   },
@@ -46,8 +46,8 @@ const SWITCHES: readonly Switch[] = [
   },
   {
     name: 'Not on the allowlist',
-    title: 'The bank refuses the address of this gateway',
-    // one refused token makes the gateway request another at once, which the allowlist refuses
+    title: 'The bank rejects the address of this gateway',
+    // one rejected token makes the gateway request another at once, which the allowlist rejects
     patch: { allowedIps: [NOBODY], failNext: { endpoint: 'accounts', with: '401' } },
     isOn: ({ allowedIps }) => allowedIps.length === 1 && allowedIps[0] === NOBODY,
   },
@@ -146,7 +146,7 @@ export function SandboxBar({ turn, refresh }: Props) {
           ))}
           <button
             type="button"
-            title="The bank refuses every token issued so far"
+            title="The bank rejects every token issued so far"
             onClick={() =>
               void run('All tokens are revoked; the gateway gets a new one.', () => setSwitches({ revokeTokens: true }))
             }

@@ -41,7 +41,7 @@ export function toEffect({ served, isShut, copy, status, end }: Incident, apps: 
 export const toAppName = (name: string): string => ({ none: 'no name', other: 'other names' })[name] ?? name;
 
 /** Calls that failed because of the caller: 4xx, and those whose caller left. */
-export const toRefused = (each: Record<'current' | 'stale' | 'errors', number>, all: number): number =>
+export const toRejected = (each: Record<'current' | 'stale' | 'errors', number>, all: number): number =>
   Math.max(0, all - each.current - each.stale - each.errors);
 
 /** The results of an app in the last minute, in words. */
@@ -51,7 +51,7 @@ export function toGot(client: RecentClient): string {
     [current, 'current'],
     [stale, 'copy'],
     [errors, 'failed'],
-    [toRefused(client, callsPerMinute), 'refused (4xx)'],
+    [toRejected(client, callsPerMinute), 'rejected (4xx)'],
   ] as const;
   return got.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ');
 }

@@ -104,7 +104,7 @@ describe('what apps get', () => {
       'current: The bank is slow: apps get copies up to 18 s old.',
     ],
     [
-      'a token is refused that the next refresh needs: both times',
+      'a token is rejected that the next refresh needs: both times',
       healthWith('degraded', {
         token: problem('address-not-allowed', 'degraded', {
           willFail: { currentUntil: at('10:14:00'), copyUntil: at('10:19:00') },

@@ -257,15 +257,15 @@ const OWNERS: Readonly<Record<string, string>> = {
 function toWho({ owner }: Cause, call: Incident['call'], { details }: Health): Who {
   const { bank, egress } = details;
   const isBankCalled = call === 'bank';
-  // the bank may have refused us: then its allowlist may be the cause
-  const isRefused = isBankCalled && owner === 'operator';
+  // the bank may have rejected us: then its allowlist may be the cause
+  const isRejected = isBankCalled && owner === 'operator';
   const address = egress.publicAddress
     ? `The bank sees us as ${egress.publicAddress}.`
     : 'Set EGRESS_PUBLIC_ADDRESS to show our address.';
   return {
-    name: isRefused ? 'The operator, with the bank' : (OWNERS[owner] ?? owner),
+    name: isRejected ? 'The operator, with the bank' : (OWNERS[owner] ?? owner),
     contact: isBankCalled ? (bank.support ?? 'Set BANK_SUPPORT to show its contact.') : '',
-    note: isRefused ? address : '',
+    note: isRejected ? address : '',
   };
 }
 

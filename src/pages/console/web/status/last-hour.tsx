@@ -1,7 +1,7 @@
 import { toGrouped } from '../shared/count.js';
 import { toPoints, type Recent } from '../shared/gateway.js';
 import { toMinute } from '../shared/time.js';
-import { toRefused } from './apps.js';
+import { toRejected } from './apps.js';
 import { toMinutes, toSummary, type Minute } from './minutes.js';
 
 const HEIGHT = 90;
@@ -21,7 +21,7 @@ export function LastHour({ recent, now }: Props) {
   const minutes = toMinutes(points, now);
   const most = Math.max(...minutes.map(({ requests }) => requests));
   const summary = toSummary(points);
-  const hasRefused = minutes.some((minute) => toRefused(minute, minute.requests) > 0);
+  const hasRejected = minutes.some((minute) => toRejected(minute, minute.requests) > 0);
   return (
     <section class="card half" aria-labelledby="last-hour">
       <div class="row between">
@@ -46,7 +46,7 @@ export function LastHour({ recent, now }: Props) {
           <Key name="current" word="current" />
           <Key name="stale" word="copy" />
           <Key name="errors" word="failed" />
-          {hasRefused && <Key name="refused" word="refused (4xx)" />}
+          {hasRejected && <Key name="rejected" word="rejected (4xx)" />}
           {minutes.some(hadNoCalls) && <Key name="none" word="no calls" />}
         </span>
         <span>{toMinute(now)}</span>
@@ -66,7 +66,7 @@ const Key = ({ name, word }: { readonly name: string; readonly word: string }) =
 function Bar({ minute, most, x }: { readonly minute: Minute; readonly most: number; readonly x: number }) {
   const { requests, current, stale, errors } = minute;
   const place = { x: x + 0.5, width: 9 };
-  const parts = { errors, refused: toRefused(minute, requests), stale, current };
+  const parts = { errors, rejected: toRejected(minute, requests), stale, current };
   let top = HEIGHT;
   const rects = Object.entries(parts).flatMap(([name, count]) => {
     if (count === 0) return [];
@@ -88,7 +88,7 @@ function toWords(minute: Minute): string {
   const { at, isRecorded, requests, current, stale, errors } = minute;
   if (!isRecorded) return `${toMinute(at)}: no record`;
   if (requests === 0) return `${toMinute(at)}: no calls`;
-  const parts = { current, copy: stale, failed: errors, 'refused (4xx)': toRefused(minute, requests) };
+  const parts = { current, copy: stale, failed: errors, 'rejected (4xx)': toRejected(minute, requests) };
   const got = Object.entries(parts).flatMap(([name, count]) => (count > 0 ? [`${count} ${name}`] : []));
   return `${toMinute(at)}: ${got.join(', ')}`;
 }

@@ -43,7 +43,7 @@ describe('the last hour', () => {
     // a caller's error is not a failure, and is counted as the caller's
     [
       [point('10:10:10', 9999, { current: 9998 })],
-      '9\u202f999 calls · 9\u202f998 current · 0 copy · 0 failed · 1 refused (4xx)',
+      '9\u202f999 calls · 9\u202f998 current · 0 copy · 0 failed · 1 rejected (4xx)',
     ],
     [
       [
@@ -67,7 +67,7 @@ describe('the apps', () => {
     expect(toRows(clients).map((client) => `${client.name}: ${toGot(client)}`)).toEqual([
       'c: 1 failed',
       'a: ',
-      'b: 2 current, 1 copy, 1 refused (4xx)',
+      'b: 2 current, 1 copy, 1 rejected (4xx)',
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import type { Recent } from '../shared/gateway.js';
 import { toGrouped } from '../shared/count.js';
-import { toRefused } from './apps.js';
+import { toRejected } from './apps.js';
 
 /** The results of calls over a period. */
 export interface Got {
@@ -42,13 +42,13 @@ export const isWholeHour = (points: Points, now: number): boolean =>
 export function toSummary(points: Points): string {
   const all = sumOf(points);
   if (all.requests === 0) return 'no calls';
-  const refused = toRefused(all, all.requests);
+  const rejected = toRejected(all, all.requests);
   return [
     `${toGrouped(all.requests)} ${all.requests === 1 ? 'call' : 'calls'}`,
     `${toGrouped(all.current)} current`,
     `${toGrouped(all.stale)} copy`,
     `${toGrouped(all.errors)} failed${toShares(points)}`,
-    ...(refused > 0 ? [`${toGrouped(refused)} refused (4xx)`] : []),
+    ...(rejected > 0 ? [`${toGrouped(rejected)} rejected (4xx)`] : []),
   ].join(' · ');
 }
 

@@ -15,7 +15,7 @@ export interface NextTask {
 const STATES: Readonly<Record<string, string>> = {
   'waiting-for-bank': 'the bank does not accept it yet',
   'not-yet-valid': 'it is not valid yet',
-  refused: 'it was refused',
+  refused: 'it was rejected',
 };
 
 export function toNextTask({ details: { certificate, listener } }: Health, now: number): NextTask {

@@ -1,5 +1,5 @@
 import type { RecentClient } from '../shared/gateway.js';
-import { toRefused } from './apps.js';
+import { toRejected } from './apps.js';
 
 const WIDTH = 90;
 /** Minimum size of a share, so that one failed call among many is visible. */
@@ -9,7 +9,7 @@ const LEAST = 3;
 export function Shares({ client }: { readonly client: RecentClient }) {
   const { current, stale, errors, callsPerMinute } = client;
   let x = 0;
-  const rects = Object.entries({ current, stale, refused: toRefused(client, callsPerMinute), errors }).map(
+  const rects = Object.entries({ current, stale, rejected: toRejected(client, callsPerMinute), errors }).map(
     ([name, count]) => {
       const width = count === 0 ? 0 : Math.max(LEAST, (count / callsPerMinute) * WIDTH);
       const from = Math.min(x, WIDTH - width);

@@ -1,12 +1,12 @@
 import { GatewayError } from '../../src/errors/gateway-error.js';
 
 /** The GatewayError that `work` rejects with. Fails the test otherwise. */
-export async function refusalOf(work: () => unknown): Promise<GatewayError> {
+export async function rejectionOf(work: () => unknown): Promise<GatewayError> {
   try {
     await work();
   } catch (error) {
     if (error instanceof GatewayError) return error;
     throw error;
   }
-  throw new Error('nothing was refused');
+  throw new Error('nothing was rejected');
 }
