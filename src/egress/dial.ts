@@ -63,7 +63,7 @@ function timeoutError(address: string, isResolved: boolean): ConnectTimedOut {
 export const TCP_FAILURES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'DNS could not resolve its name',
   EAI_AGAIN: 'DNS could not resolve its name',
-  ECONNREJECTED: 'it refused the TCP connection',
+  ECONNREFUSED: 'it refused the TCP connection',
   EHOSTUNREACH: 'there is no route to it',
   ENETUNREACH: 'there is no route to it',
   EADDRNOTAVAIL: 'this machine has no source address for it',

@@ -198,7 +198,7 @@ const ALERT: Case = [
   'our certificate rejected by an alert',
   () => openssl('-tls1_3', '-Verify', '3', '-verify_return_error'),
   'tls: certificate-rejected, operator',
-  /refused our client certificate: .* \(TLS alert \d+\)/,
+  /rejected our client certificate: .* \(TLS alert \d+\)/,
 ];
 
 describe('the doctor reports the broken step', () => {
