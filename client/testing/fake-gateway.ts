@@ -26,7 +26,6 @@ import { toPath } from './paths.js';
 const MAX_ACCOUNTS = 1000;
 const SCENES: readonly Scene[] = ['well', 'slow', 'down', 'empty', 'moving', 'gone'];
 type Endpoint = NonNullable<FailOptions['endpoint']>;
-const ENDPOINTS: readonly Endpoint[] = ['accounts', 'account', 'balances'];
 
 interface Order {
   readonly code: ProblemCode;
@@ -42,6 +41,41 @@ interface Asked {
   readonly headers: Headers;
   readonly signal: AbortSignal | null;
 }
+
+interface Route {
+  /** Its group is the id of an account. */
+  readonly path: RegExp;
+  /** @throws GatewayError invalid-request, not-acceptable */
+  toQuery(input: object, accept: string | undefined, id: string): Query | Export;
+}
+
+/** The routes of /api/v1. */
+const ROUTES: Readonly<Record<Endpoint, Route>> = {
+  accounts: {
+    path: /^accounts$/,
+    toQuery(input, accept) {
+      const query = readInput(input, listQuerySchema);
+      return query[query.format ?? FORMAT_OF_TYPE[chooseListType(accept)]];
+    },
+  },
+  account: {
+    path: /^accounts\/([^/]+)$/,
+    toQuery(input, accept, id) {
+      readInput(input, noQuerySchema);
+      assertAcceptsJson(accept);
+      return { kind: 'account', id: decodeURIComponent(id) };
+    },
+  },
+  balances: {
+    path: /^balances$/,
+    toQuery(input, accept) {
+      const filters = readInput(input, filtersSchema);
+      assertAcceptsJson(accept);
+      return { kind: 'totals', filters };
+    },
+  },
+};
+const ENDPOINTS = Object.keys(ROUTES) as readonly Endpoint[];
 
 const ALLOW = { allow: 'GET, HEAD, OPTIONS' };
 
@@ -81,15 +115,8 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
 
   async function read(asked: Asked, send: Send): Promise<Response> {
     const { method, path, search, headers, signal } = asked;
-    const [, name = '', id] = /^\/api\/v1\/([^/]*)(?:\/([^/]+))?$/.exec(path) ?? [];
-    const endpoint: Endpoint | null =
-      name === 'accounts'
-        ? id === undefined
-          ? 'accounts'
-          : 'account'
-        : name === 'balances' && id === undefined
-          ? 'balances'
-          : null;
+    const [, below = ''] = /^\/api\/v1\/(.*)$/.exec(path) ?? [];
+    const endpoint = ENDPOINTS.find((each) => ROUTES[each].path.test(below)) ?? null;
     const order = takeOrder(endpoint);
     const code = order?.code;
     if (order && code !== 'method-not-allowed' && code !== 'account-not-found') throw toError(order);
@@ -100,7 +127,9 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
     }
     if (!isReadable(path)) throw new GatewayError('malformed-request', 'The URL of the request is malformed.');
     if (endpoint === null) throw new GatewayError('not-found', 'No route has this path.');
-    const query = toQuery(endpoint, id ?? '', search, headers.get('accept') ?? undefined);
+    const route = ROUTES[endpoint];
+    const [, id = ''] = route.path.exec(below) ?? [];
+    const query = route.toQuery(toInput(search), headers.get('accept') ?? undefined, id);
     const served = await bank.serve(readCacheDirectives(headers.get('cache-control') ?? undefined), signal);
     const facts = toFacts(served);
     const about = toCacheHeaders({ ...served, snapshot: facts }, served.ageMs, LIMITS.SNAPSHOT_FRESH_MS);
@@ -187,18 +216,6 @@ function toError({ code, retryAfterMs }: Order): GatewayError {
     retryAfterMs: retryAfterMs ?? (status >= 502 ? 30_000 : undefined),
     errors: code === 'invalid-request' ? [{ name: 'pageSize', reason: 'must be at most 1000' }] : undefined,
   });
-}
-
-/** @throws GatewayError invalid-request, not-acceptable */
-function toQuery(endpoint: Endpoint, id: string, search: URLSearchParams, accept?: string): Query | Export {
-  const input = toInput(search);
-  if (endpoint === 'accounts') {
-    const query = readInput(input, listQuerySchema);
-    return query[query.format ?? FORMAT_OF_TYPE[chooseListType(accept)]];
-  }
-  const filters = readInput(input, endpoint === 'balances' ? filtersSchema : noQuerySchema);
-  assertAcceptsJson(accept);
-  return endpoint === 'balances' ? { kind: 'totals', filters } : { kind: 'account', id: decodeURIComponent(id) };
 }
 
 /** False for a path that the gateway's router cannot decode. */

@@ -149,6 +149,13 @@ describe('the fake gateway responds like the built gateway:', () => {
     );
   });
 
+  it('on every route of the API', async () => {
+    const { paths } = (await get(`${url}/openapi.json`)).json as { paths: object };
+    const routes = Object.keys(paths).filter((path) => path.startsWith('/api/v1/'));
+    expect(routes).toContain(ACCOUNTS);
+    for (const route of routes) expect((await compare(`${route}?nothing=`)).status).toBe(400);
+  });
+
   it('for an account, a missing account, and a parameter of another route', async () => {
     const { accounts } = (await get(`${url}${ACCOUNTS}?pageSize=1`)).json as { accounts: Account[] };
     expect((await compare(`${ACCOUNTS}/${accounts[0]?.id}`)).status).toBe(200);
