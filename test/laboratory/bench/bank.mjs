@@ -7,13 +7,13 @@ import { freePort, start, untilReady } from './processes.mjs';
 
 const ACCOUNTS = '/api/v1/accounts';
 
-/** The sandbox bank as a separate process, `node dist/main.js sandbox`, and its switches. */
+/** Runs the sandbox bank (`node dist/main.js sandbox`) as a separate process, and controls its switches. */
 export async function startBank({ root, cwd }) {
   const [port, controlPort] = [await freePort(), await freePort()];
   const directory = join(cwd, 'identity');
   const program = start('sandbox bank', [process.execPath, join(root, 'dist/main.js'), 'sandbox'], {
     cwd,
-    // timed callers share its core
+    // the callers that we time share its core
     yields: true,
     env: {
       SANDBOX_PORT: String(port),
@@ -37,9 +37,9 @@ export async function startBank({ root, cwd }) {
     tls,
     controlUrl,
     caFile: file('ca.pem'),
-    /** The client certificate and its key, for rivals that cannot read PKCS#12. */
+    /** Client certificate and key, for rivals that cannot read PKCS#12. */
     pem: () => toPem(tls),
-    /** Settings that point the gateway at it, as an operator would write them. */
+    /** The settings an operator would write to point the gateway at this bank. */
     settings: {
       BANK_BASE_URL: `https://127.0.0.1:${port}`,
       BANK_USERNAME_FILE: file('username'),
@@ -62,16 +62,16 @@ export async function startBank({ root, cwd }) {
       });
       if (!response.ok) throw new Error(`the sandbox rejected ${JSON.stringify(switches)}: ${await response.text()}`);
     },
-    /** A token obtained like a person would, valid for `seconds`. */
+    /** Requests a token, as an operator would with curl, valid for `seconds`. */
     getToken: async (seconds) => {
       await bank.set({ tokenLifetimeSeconds: seconds });
       const basic = Buffer.from(`${read('username')}:${read('password')}`).toString('base64');
       const headers = { 'content-type': 'application/json', authorization: `Basic ${basic}` };
-      const answer = await call(`${bank.url}/api/v1/authorizations/authorize`, headers, tls);
+      const response = await call(`${bank.url}/api/v1/authorizations/authorize`, headers, tls);
       await bank.set({ tokenLifetimeSeconds: 300 });
-      return JSON.parse(answer).access_token;
+      return JSON.parse(response).access_token;
     },
-    /** The bank's own response, for comparison. */
+    /** The bank's raw response, for comparison. */
     list: (token, query) =>
       call(`${bank.url}${ACCOUNTS}?${query}`, { accept: 'application/json', authorization: `Bearer ${token}` }, tls),
   };
@@ -85,7 +85,7 @@ function call(url, headers, tls) {
     response.on('data', (chunk) => chunks.push(chunk));
     response.on('end', () => {
       if (response.statusCode === 200) resolve(Buffer.concat(chunks).toString('utf8'));
-      else reject(new Error(`the sandbox answered ${response.statusCode} at ${url}`));
+      else reject(new Error(`the sandbox returned ${response.statusCode} at ${url}`));
     });
   })
     .on('error', reject)

@@ -17,7 +17,7 @@ import { DISTURBING, watchOthers } from './machine.mjs';
 import { cleanUp, makeDirectory, pinning, pinSelf } from './processes.mjs';
 
 const CELLS = { list, refresh, large, start: startUp, day, attacks };
-/** Run only on request. */
+/** Cells that run only when named. */
 const ON_DEMAND = new Set(['attacks']);
 
 const { values } = parseArgs({
@@ -36,7 +36,7 @@ const print = (text) => process.stdout.write(`${text}\n`);
 async function bench() {
   const names = values.only?.split(',') ?? Object.keys(CELLS).filter((name) => !ON_DEMAND.has(name));
   const unknown = names.find((name) => !Object.hasOwn(CELLS, name));
-  if (unknown) throw new Error(`--only takes ${Object.keys(CELLS).join(', ')}; not ${unknown}`);
+  if (unknown) throw new Error(`--only accepts ${Object.keys(CELLS).join(', ')}, not ${unknown}`);
   const startedAt = performance.now();
   pinSelf();
   const cwd = makeDirectory();
@@ -53,8 +53,8 @@ async function bench() {
     starts: Math.max(1, Number(values.starts ?? (quick ? 1 : 5))),
     seconds: quick ? 1 : 2,
     sliceCycles: quick ? 3 : 6,
-    // the runtime keeps compiling for this long
-    settleAnswers: quick ? 20_000 : 60_000,
+    // V8 keeps optimizing for about this many requests
+    settleResponses: quick ? 20_000 : 60_000,
     token: await bank.getToken(3600),
   };
   print(describeMachine(shared));
@@ -68,13 +68,13 @@ async function bench() {
       say(`  ${name} took ${Math.round((performance.now() - since) / 1000)} s`);
     }
   } finally {
-    // a cell that fails ends the run; earlier measurements are kept
+    // a failing cell ends the run, but the measurements so far are kept
     if (Object.keys(results).length > 0) report(results, (performance.now() - startedAt) / 1000);
     if (values.json) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
   }
 }
 
-/** A copy of dist, so that a build meanwhile does not change the program under test. */
+/** Copies dist, so that a build during the run does not change the program under test. */
 function copyBuild(from, cwd) {
   const root = join(cwd, 'build');
   for (const part of ['dist', 'package.json']) cpSync(join(from, part), join(root, part), { recursive: true });

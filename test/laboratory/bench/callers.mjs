@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
-/** Sends one GET. Returns the body as sent, and as text after decompression. */
+/** Sends a GET. Returns the raw body, and the decompressed text. */
 export function get(url, headers = {}, options = {}) {
   const { promise, resolve, reject } = Promise.withResolvers();
   const startedAt = performance.now();
@@ -35,15 +35,15 @@ export async function openConnections(url, count, headers = {}) {
 }
 
 /**
- * Makes a call every `everyMs` until `signal` aborts, whether or not earlier calls have responses. Each is timed from
- * the moment at which it was due, so that a stalled server does not benefit from callers that wait for it.
+ * Makes a call every `everyMs` until `signal` aborts, without waiting for earlier responses. Latency counts from the
+ * scheduled time, so a stalled server cannot hide behind callers that wait for it (coordinated omission).
  */
 export async function steady(url, { everyMs, signal, headers, agent }) {
   const pending = [];
   const startedAt = performance.now();
   for (let index = 0; !signal.aborted; index++) {
     const due = startedAt + index * everyMs;
-    // a late caller still receives its response
+    // calls in flight at the end still get their response
     await delay(Math.max(0, due - performance.now()));
     pending.push(get(url, headers, { agent }).then(({ status }) => ({ ms: performance.now() - due, status })));
   }

@@ -6,17 +6,17 @@ import { freePort } from './processes.mjs';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** A combining character that makes `Intl.Collator` take most of a second to compare two names. */
+/** A combining character with which `Intl.Collator` takes most of a second to compare two names. */
 const SLOW_NAME = '\u0F71'.repeat(3990);
 
-/** Names that are slow to compare, all on one page, compressed to a few kilobytes. */
+/** One page of names that are slow to compare, a few kilobytes when compressed. */
 export const slowNames = () => {
   const result = Array.from({ length: 500 }, (_, index) => toAccount(index, SLOW_NAME));
   const body = gzipSync(JSON.stringify({ result, pageInfo: { currentPage: 1, pageSize: 1000, rowCount: 500 } }));
   return () => ({ headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body });
 };
 
-/** An endless count, and one account on each page. */
+/** A huge row count, and one account on each page. */
 export const endlessCount = () => (page) => ({
   headers: JSON_TYPE,
   body: JSON.stringify({
@@ -34,8 +34,8 @@ const ordinary = () => ({
 });
 
 /**
- * A bank with the sandbox's certificate that sends a list of one account, and `pages(number)` while it is hostile.
- * Returns its settings, and the number of calls while it was hostile.
+ * Starts a bank with the certificate of the sandbox. It sends a list of one account, or `pages(number)` while it is
+ * hostile. Returns its settings, and the number of calls it received while hostile.
  */
 export async function startHostileBank(bank, pages) {
   const directory = dirname(bank.caFile);

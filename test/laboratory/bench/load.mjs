@@ -4,7 +4,7 @@ import { has, start } from './processes.mjs';
 
 const REPORT = fileURLToPath(new URL('wrk-report.lua', import.meta.url));
 
-/** The load generator. @throws Error if wrk is not installed @throws Error where wrk is not installed */
+/** Creates the load generator. @throws Error if wrk is not installed */
 export function createGenerator(cwd) {
   if (!has('wrk')) throw new Error('the bench needs wrk: apt-get install wrk');
   return { run: (url, load) => runWrk(url, { ...load, cwd }) };
@@ -12,10 +12,10 @@ export function createGenerator(cwd) {
 
 /**
  * @typedef {object} Load
- * @property {number} requests answers in all
- * @property {number} perSecond answers a second
- * @property {number} bytes of an answer, head and body, on average
- * @property {number} errors answers of 400 and more, timeouts, broken connections
+ * @property {number} requests total number of responses
+ * @property {number} perSecond responses per second
+ * @property {number} bytes average size of a response, head and body
+ * @property {number} errors statuses from 400, timeouts, broken connections
  * @property {number} p50 milliseconds
  * @property {number} p99 milliseconds
  */
@@ -29,7 +29,7 @@ async function runWrk(url, { connections, seconds, headers, cwd }) {
   let text = '';
   for await (const chunk of wrk.child.stdout) text += chunk;
   const line = text.split('\n').find((candidate) => candidate.startsWith('{'));
-  if (!line) throw new Error(`wrk gave no results for ${url}: ${text}${wrk.complaint()}`);
+  if (!line) throw new Error(`wrk returned no results for ${url}: ${text}${wrk.complaint()}`);
   const { requests, microseconds, bytes, errors, p50, p99 } = JSON.parse(line);
   return {
     requests,

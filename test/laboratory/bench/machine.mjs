@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 function readStat(pid) {
   try {
-    // after the name, which may contain anything: state ppid … utime stime cutime cstime
+    // the fields after the name (which may contain anything): state ppid … utime stime cutime cstime
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ');
@@ -13,7 +13,7 @@ function readStat(pid) {
   }
 }
 
-/** A process and its children, at this moment. */
+/** The pids of a process and its children. */
 export function familyOf(root) {
   let names;
   try {
@@ -30,12 +30,12 @@ export function familyOf(root) {
 /** CPU time used so far, in clock ticks (10 ms). */
 export const ticksOf = (pids) => pids.reduce((sum, pid) => sum + (readStat(pid)?.own ?? 0), 0);
 
-/** A share of the whole machine. Measurements during which others use more than this are marked. */
+/** Share of the whole machine. If other programs use more, the measurement is marked. */
 export const DISTURBING = 0.1;
 
 /**
- * The parts of the machine that were not the bench's between two checks, as shares of the whole: used by programs other
- * than this one and its children, or given to other machines by the hypervisor (`stolen`, which is part of `others`).
+ * CPU that the bench did not get between two checks, as shares of the whole machine: used by programs other than this
+ * one and its children, or given to other machines by the hypervisor (`stolen`, included in `others`).
  */
 export function watchOthers() {
   const look = () => {

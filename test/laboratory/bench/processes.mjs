@@ -18,20 +18,20 @@ let leaving = false;
 export const has = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 
 /**
- * Any server under test has core 0 for itself; load, sandbox bank and log readers share the others. Null if that is
- * impossible (one core, no taskset).
+ * Pins servers under test to core 0; load, sandbox bank and log readers share the others. Null if that is impossible
+ * (one core, no taskset).
  */
 export const pinning =
   availableParallelism() > 1 && has('taskset')
     ? {
         server: '0',
-        /** For a server whose threads need their own cores, as in production. */
+        /** For a server that uses several threads, as in production. */
         pair: '0,1',
         others: availableParallelism() === 2 ? '1' : `1-${availableParallelism() - 1}`,
       }
     : null;
 
-/** Moves this process off the server's core. Child processes inherit that, unless they are servers under test. */
+/** Moves this process off the core of the servers under test. Child processes inherit this, except those servers. */
 export function pinSelf() {
   if (pinning) spawnSync('taskset', ['-acp', pinning.others, String(process.pid)]);
 }
@@ -51,9 +51,9 @@ export async function freePort() {
 }
 
 /**
- * Starts a program, identified by `name`; `underTest` puts it on the server's core, `yields` lets others on its core go
- * first. Its environment is `env` and PATH, nothing else; stderr goes to a file that is quoted if the program ends by
- * itself.
+ * Starts a program. `name` appears in messages; `underTest` puts it on the core of the servers under test; `yields`
+ * gives other programs on its core priority. Its environment is `env` and PATH only. Its stderr goes to a file, which
+ * is quoted if the program ends unexpectedly.
  */
 export function start(
   name,
@@ -81,7 +81,7 @@ export function start(
     child,
     pid: child.pid,
     ended,
-    /** The process and its children, at this moment. */
+    /** The pids of the process and its children. */
     pids: () => (child.pid === undefined ? [] : familyOf(child.pid)),
     complaint: () => readFileSync(errors, 'utf8').trim().slice(0, 2000),
     stop: () => (stopping ??= stop(program)),
@@ -103,11 +103,11 @@ function kill(pid, signal) {
   try {
     process.kill(pid, signal);
   } catch {
-    // already ended
+    // it has already ended
   }
 }
 
-/** Waits until `attempt` returns a result. Fails if the program ends first, or after 30 s. */
+/** Waits until `attempt` returns a truthy value. Fails if the program ends first, or after 30 s. */
 export async function untilReady(program, attempt, everyMs = 20) {
   const end = Date.now() + START_MS;
   for (;;) {
@@ -116,19 +116,19 @@ export async function untilReady(program, attempt, everyMs = 20) {
       throw new Error(`${program.name} did not start: ${program.complaint()}`);
     const result = await Promise.resolve(attempt()).catch(() => null);
     if (result) return result;
-    if (Date.now() > end) throw new Error(`${program.name} was not ready in 30 s: ${program.complaint()}`);
+    if (Date.now() > end) throw new Error(`${program.name} was not ready within 30 s: ${program.complaint()}`);
     await delay(everyMs);
   }
 }
 
 /**
- * Starts a program whose standard output is a pipe that is read and counted, as by a container runtime. `lineOf`
- * returns the line (an object) with a request id, from the first lines only; `stop` returns the number of lines.
+ * Starts a program whose standard output is a pipe that is read and counted, as a container runtime does. `lineOf`
+ * finds the log line of a request id among the first lines; `stop` returns the number of lines.
  */
 export function startLogged(name, line, options) {
   const { cwd } = options;
   const sink = createSink(cwd, name);
-  // opening waits for the reader, which is starting
+  // blocks until the reader, which is starting, opens the other end
   const stdout = openSync(sink.path, 'w');
   const program = start(name, line, { ...options, stdout });
   closeSync(stdout);
@@ -142,12 +142,12 @@ export function startLogged(name, line, options) {
   };
 }
 
-/** A pipe whose lines are counted; the first ones are kept. Its name is for a program that opens it itself. */
+/** Creates a named pipe, counts its lines, and keeps the first ones. A program can open it by its path. */
 export function createSink(cwd, name) {
   const path = join(cwd, `${toFileName(name)}.${Date.now()}.pipe`);
   const kept = `${path}.first`;
   spawnSync('mkfifo', [path]);
-  // the shell's read consumes exactly its line, so that wc counts the rest
+  // the shell's read takes exactly one line, and wc counts the rest
   const script = `exec < "$0"
     n=0; while [ $n -lt ${KEPT_LINES} ] && IFS= read -r line; do printf '%s\\n' "$line" >> "$1"; n=$((n + 1)); done
     exec wc -l`;
@@ -164,7 +164,7 @@ export function createSink(cwd, name) {
           .map((line) => JSON.parse(line))
           .find((line) => line.requestId === requestId),
       ),
-    /** After the writer has ended. */
+    /** Call it after the writer has ended. */
     lines: async () => {
       await Promise.race([counted, delay(STOP_MS, undefined, { ref: false })]);
       await reader.stop();
@@ -176,7 +176,7 @@ export function createSink(cwd, name) {
 
 const toFileName = (name) => name.replaceAll(/\W+/g, '-');
 
-/** Ends all remaining programs, by pid, and removes their files. */
+/** Kills all remaining programs by pid, and removes their files. */
 export async function cleanUp() {
   leaving = true;
   await Promise.all([...running].map((program) => program.stop()));

@@ -3,38 +3,38 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { get } from './callers.mjs';
 import { createSink, freePort, has, start, startLogged, untilReady } from './processes.mjs';
-import { JSON_ONLY, writeAnswers } from './ready-answers.mjs';
+import { JSON_ONLY, writeResponses } from './ready-responses.mjs';
 
 const PATH = '/api/v1/accounts';
 const place = (name) => fileURLToPath(new URL(`rivals/${name}`, import.meta.url));
 /**
  * @typedef {object} Rival
  * @property {string} name
- * @property {(question: string) => string} toUrl where the answer to a question of ready-answers.mjs is
- * @property {'gateway' | 'bank'} words whose answer its body must equal
+ * @property {(variant: string) => string} toUrl URL of a variant (ready-responses.mjs)
+ * @property {'gateway' | 'bank'} words whose body its own must equal
  * @property {() => number[]} pids for CPU time
- * @property {(requestId: string) => Promise<object>} [lineOf] its log line for a request; where it writes the gateway's
- * @property {() => Promise<number | undefined>} stop gives how many log lines it wrote, where it writes any
+ * @property {(requestId: string) => Promise<object>} [lineOf] the log line of a request, if it logs like the gateway
+ * @property {() => Promise<number | undefined>} stop resolves with the number of lines that it logged, if it logs
  */
 
-/** Resolves to a rival once it responds with 200 at `url` (of its `plain` response). */
+/** Resolves with the rival once its `plain` URL returns 200. */
 async function whenReady(program, { words = 'gateway', toUrl, ...more }) {
   await untilReady(program, () => get(toUrl('plain'), JSON_ONLY).then(({ status }) => status === 200));
   const { name, pids, lineOf, stop } = program;
   return { name, words, toUrl, pids, lineOf, stop, ...more };
 }
 
-/** Nest on Fastify with a guard: sends `answers` and writes the gateway's log line. */
-export async function startNest({ cwd, answers, name = 'Nest on Fastify' }) {
+/** Starts Nest on Fastify with a guard. It sends `responses`, and writes the log line of the gateway. */
+export async function startNest({ cwd, responses, name = 'Nest on Fastify' }) {
   const port = await freePort();
-  const file = join(cwd, `answers-${Date.now()}.json`);
-  writeAnswers(file, answers);
+  const file = join(cwd, `responses-${Date.now()}.json`);
+  writeResponses(file, responses);
   const line = [process.execPath, place('nest-fastify.mjs'), String(port), file];
   const program = startLogged(name, line, { underTest: true, cwd, env: { NODE_ENV: 'production' } });
-  return whenReady(program, { toUrl: (question) => `http://127.0.0.1:${port}/${question}` });
+  return whenReady(program, { toUrl: (variant) => `http://127.0.0.1:${port}/${variant}` });
 }
 
-/** nginx, and the same nginx on a second port with gzip (`gzipUrl`). */
+/** Starts nginx, which also listens on a second port with gzip (`gzipUrl`). */
 export async function startNginx({ cwd, bank, token }) {
   if (!has('nginx')) return null;
   const directory = mkdtempSync(join(cwd, 'nginx-'));
@@ -66,7 +66,9 @@ export async function startNginx({ cwd, bank, token }) {
   });
 }
 
-/** rivals/bff-in-a-day.mjs, with the gateway's settings. `calls` returns the number of its calls to the bank. */
+/**
+ * Starts rivals/bff-in-a-day.mjs with the settings of the gateway. `calls` returns the number of its calls to the bank.
+ */
 export async function startBffInADay({ cwd, bank }) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -79,7 +81,7 @@ export async function startBffInADay({ cwd, bank }) {
   return { accountsUrl, calls, stop: program.stop };
 }
 
-/** rivals/bare-client.mjs as a process on the gateway's cores. `read` returns the milliseconds of one read. */
+/** Starts rivals/bare-client.mjs on the cores of the gateway. `read` returns the duration of one read, ms. */
 export function startBareClient({ cwd, bank, token, onPair }) {
   const line = [process.execPath, place('bare-client.mjs')];
   const program = start('bare client', line, { underTest: true, onPair, cwd, ipc: true });
@@ -100,12 +102,12 @@ export function startBareClient({ cwd, bank, token, onPair }) {
   };
 }
 
-/** The gateway's default, BANK_MAX_CONCURRENT_REQUESTS. */
+/** The default of the gateway's BANK_MAX_CONCURRENT_REQUESTS. */
 const CONCURRENT = 6;
 
 function fill(template, target, values) {
   const text = readFileSync(place(template), 'utf8').replaceAll(/\{\{([A-Z_]+)\}\}/g, (_whole, name) => {
-    if (!(name in values)) throw new Error(`${template}: nothing for {{${name}}}`);
+    if (!(name in values)) throw new Error(`${template}: no value for {{${name}}}`);
     return String(values[name]);
   });
   writeFileSync(target, text, { mode: 0o600 });

@@ -1,6 +1,6 @@
 /**
- * `npm run compare -- v1.0.0`: compares what callers and operators rely on between a commit, or the folder of a built
- * checkout, and the build of this checkout.
+ * `npm run compare -- v1.0.0`: lists what changed for callers and operators between a commit (or the folder of a built
+ * checkout) and the build of this checkout.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -24,7 +24,7 @@ async function factsOf(checkout: string): Promise<Map<string, string>> {
   return new Map([...readSources(checkout), ...readClient(checkout), ...(await readRunning(checkout))]);
 }
 
-/** The folder itself, or a build of the commit in a temporary folder. */
+/** Returns the folder itself, or builds the commit in a temporary one. */
 function toCheckout(given: string): string {
   if (existsSync(join(given, 'dist/main.js'))) return given;
   const directory = temporaryDirectory();

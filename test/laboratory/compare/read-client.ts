@@ -10,9 +10,7 @@ const OPTIONS = {
   noEmit: true,
 };
 
-/**
- * Everything that the client exports, with the members of its types, including those generated from `/openapi.json`.
- */
+/** All exports of the client, with the members of their types, including those generated from `/openapi.json`. */
 export function readClient(checkout: string): Fact[] {
   const index = join(checkout, 'client/src/index.ts');
   const program = ts.createProgram([index], OPTIONS);

@@ -9,7 +9,7 @@ import type { Fact } from './read-sources.js';
 /** Time limit of a wait. */
 const LIMIT_MS = 120_000;
 
-/** Settings of the sandbox bank that make a refresh fail or differ, each with the resulting event. */
+/** Settings of the sandbox bank that make a refresh fail or change, each with the event that it causes. */
 const CHANGES = [
   [{ failNext: { endpoint: 'accounts', times: 4, with: '503' } }, 'bank.unavailable'],
   [{ accounts: 0 }, 'snapshot.emptied'],
@@ -26,10 +26,7 @@ interface OpenApi {
   readonly paths: Record<string, { readonly get?: Operation }>;
 }
 
-/**
- * The responses and log lines of a gateway with its sandbox bank and provoked failures; with Redis if this machine has
- * it.
- */
+/** Collects responses and log lines of a gateway whose sandbox bank is made to fail; with Redis if it is installed. */
 export async function readRunning(checkout: string): Promise<Fact[]> {
   const cwd = temporaryDirectory();
   const sharing = hasRedis() ? (await startRedis()).env : {};
@@ -83,7 +80,7 @@ async function provoke(gateway: Program, url: string): Promise<void> {
   }
 }
 
-/** Routes and parameters, responses and their headers; the client's types show the schemas. */
+/** Routes, parameters, responses and their headers. The types of the client cover the schemas. */
 const openApiFacts = ({ openapi, paths }: OpenApi): Fact[] => [
   ['openapi version', openapi],
   ...Object.entries(paths).flatMap(([path, { get }]): Fact[] => [
@@ -107,7 +104,7 @@ const metricsIn = (text: string): Fact[] =>
     return [[`metric ${name}`, type], ...labels.map((label): Fact => [`metric ${name} ${label}`, 'yes'])];
   });
 
-/** The fields of the logged lines. */
+/** The fields of the log lines. */
 const eventsIn = (log: string): Fact[] =>
   log
     .split('\n')
@@ -115,7 +112,7 @@ const eventsIn = (log: string): Fact[] =>
     .map((line) => JSON.parse(line) as { event: string })
     .flatMap(({ event, ...fields }) => Object.keys(fields).map((name): Fact => [`event ${event} ${name}`, 'yes']));
 
-/** The steps of the report, each with the names of its facts. */
+/** The steps of the doctor report, each with the names of its facts. */
 const doctorFacts = (report: string): Fact[] =>
   (JSON.parse(report) as { steps: { name: string; facts: object }[] }).steps.flatMap(({ name, facts }) => [
     [`doctor ${name}`, 'yes'],

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 
-/** Something that others rely on, such as `metric NAME LABEL`, with its type or value. */
+/** Something that others rely on, such as `metric NAME LABEL`, and its type or value. */
 export type Fact = readonly [name: string, value: string];
 
-/** The facts in the files of a checkout: settings, events with their fields, commands, documents, examples. */
+/** Collects the facts in the files of a checkout: settings, events with their fields, commands, documents, examples. */
 export function readSources(checkout: string): Fact[] {
   const read = (path: string) => readFileSync(join(checkout, path), 'utf8');
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
@@ -23,14 +23,14 @@ export function readSources(checkout: string): Fact[] {
   ];
 }
 
-/** The rows of the tables: a setting, its default, and its accepted values without the example. */
+/** The settings in the documents: name, default, and accepted values without the example. */
 const settingsIn = (text: string): Fact[] =>
   [...text.matchAll(/^\| `([A-Z0-9_]+)`[^|]*\|([^|]*)\|([^|]*)\|/gm)].map(([, name, value = '', allowed = '']) => [
     `setting ${name}`,
     `${value.trim()} (${allowed.trim().replace(/; `[^`]*`$/, '')})`,
   ]);
 
-/** The objects with an event that the sources build for the log, each with the names of its other fields. */
+/** The log objects in the sources that have an event, each with the names of its other fields. */
 function loggedEvents(sources: string): Fact[] {
   const facts: Fact[] = [];
   const visit = (node: ts.Node): void => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { Owner } from '../../../src/errors/problem-table.js';
 
-/** One Prometheus scrape: gauges and counters by name, and the party that must act on the last problem. */
+/** One Prometheus scrape: gauges and counters by name, and the owner of the last problem. */
 export interface Sample {
   readonly owner: Owner;
   readonly values: Readonly<Record<string, number>>;
@@ -24,7 +24,7 @@ interface Rule {
 
 const SCRAPES_A_MINUTE = 4;
 export const SCRAPE_EVERY_MS = 60_000 / SCRAPES_A_MINUTE;
-/** The longest window of the rules: a day. */
+/** The longest window in the rules is a day. */
 const MAX_SAMPLES = 24 * 60 * SCRAPES_A_MINUTE + 1;
 
 /** Samples, newest first. */
@@ -36,28 +36,30 @@ const increase = (scraped: Scraped, counter: string, minutes: number) =>
   value(scraped, counter) - value(scraped, counter, minutes);
 const toMinutes = (duration: string) => Number.parseInt(duration) * (duration.endsWith('h') ? 60 : 1);
 
-/** True if the share of errors in this window is above the threshold. */
+/** True if the share of errors within the window is above the threshold. */
 function burns(scraped: Scraped, window: string, threshold: number): boolean {
   const errors = increase(scraped, 'errors', toMinutes(window));
   return errors > threshold * (errors + increase(scraped, 'responses', toMinutes(window)));
 }
 
-/** The maximum of a gauge over these days, sampled every 15 minutes. */
+/** The maximum of a gauge over so many days, sampled every 15 minutes. */
 function greatest(scraped: Scraped, gauge: string, days: number): number {
   const step = 15 * SCRAPES_A_MINUTE;
   const values = Array.from({ length: days * 96 + 1 }, (_, quarter) => scraped[quarter * step]?.values[gauge] ?? NaN);
   return Math.max(...values.filter((each) => !Number.isNaN(each)));
 }
 
-/** True if this alert fired in the last minutes, including the current scrape. Its rule precedes those that use it. */
+/**
+ * True if this alert fired in the last `minutes`, including this scrape. Its rule must precede the rules that use it.
+ */
 const hasFired = (scraped: Scraped, alert: string, minutes: number): boolean =>
   scraped.slice(0, minutes * SCRAPES_A_MINUTE + 1).some(({ values }) => values[`${alert} fires`]);
 
 type Condition = (scraped: Scraped, ...thresholds: string[]) => boolean;
 
 /**
- * Simple equivalents of the expressions: a pattern that extracts the thresholds from the expression, a function that
- * applies them, and who must act (by default, the last problem's owner).
+ * Simplified equivalents of the PromQL expressions: a pattern that extracts the thresholds, a function that applies
+ * them, and who must act (by default the owner of the last problem).
  */
 const EQUIVALENTS: readonly (readonly [name: RegExp, expr: RegExp, Condition, Owner?])[] = [
   [/NotReady$/, /_ready == 0/, (scraped) => !value(scraped, 'ready')],
@@ -108,13 +110,13 @@ const EQUIVALENTS: readonly (readonly [name: RegExp, expr: RegExp, Condition, Ow
 ];
 
 /**
- * The simulated process never ends, has no Redis, no file and no `Date` from the bank. Its bank has no unknown keys,
- * and always responds eventually.
+ * Alerts that cannot fire: the simulated process never ends, has no Redis, no file and no `Date` from the bank, and its
+ * bank has no unknown keys and always responds eventually.
  */
 const NOT_SIMULATED = /Down$|BankDrift$|SharingUnavailable$|RefreshesNeverFinish$|Degraded$/;
 
 /**
- * The alert rules of config/prometheus, evaluated at each scrape. Names, severities, `for` and thresholds come from the
+ * Evaluates the alert rules of config/prometheus at each scrape. Names, severities, `for` and thresholds come from that
  * file.
  */
 export class Alerts {
@@ -122,7 +124,7 @@ export class Alerts {
   readonly #scraped: Sample[] = [];
   readonly #rules = readRules().map((rule) => ({ ...rule, trueFor: -1 }));
 
-  /** @param announced true if operators know the cause and have silenced what fires now */
+  /** @param announced true while operators know the cause, and have silenced what it triggers */
   scrape(sample: Sample, announced: boolean): void {
     const values: Record<string, number> = { ...sample.values };
     this.#scraped.unshift({ ...sample, values });

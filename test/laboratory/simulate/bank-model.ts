@@ -3,37 +3,37 @@ import type { Draw, Plan } from './odd-days.js';
 
 const TOKEN_LIFETIME_MS = 300_000;
 
-/** The files of one identity: false at the start of the month, true after the change. */
+/** The versions of the identity files: false until the operator changes a file, true afterwards. */
 export interface Files {
   readonly password: boolean;
   readonly certificate: boolean;
 }
 
-/** The files that the operator has installed by this time. */
+/** The files that the operator has installed at this time. */
 export const filesAt = (plan: Plan, at: number): Files => ({
   password: plan.ended('password', at),
   certificate: plan.begun('certificate', at) !== undefined,
 });
 
 interface BankAnswer {
-  /** Null without a connection. */
+  /** Null if the connection fails. */
   readonly status: number | null;
   readonly ms: number;
   readonly body?: unknown;
   /** Seconds. */
   readonly retryAfter?: number;
-  /** True if the request had an expired token. */
+  /** True if the token of the request had expired. */
   readonly expired?: true;
 }
 
-/** A page of the list, with counts only. */
+/** A page of the list, reduced to its counts. */
 export interface ModelPage {
   readonly rows: number;
   readonly rowCount: number;
   readonly pageSize: number;
 }
 
-/** The bank: its response to a request at this time, from a gateway with these files. */
+/** The response of the bank at this time, to a gateway with these files. */
 export function answerOf(request: WireRequest, files: Files, plan: Plan, at: number, draw: Draw): BankAnswer {
   const isToken = request.target === 'token';
   const ms = isToken ? draw(80, 400) : draw(150, 600);

@@ -5,12 +5,12 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const DAYS = 30;
 
-/** Monday, in the local time of the bank and of the callers: UTC+2, and UTC+1 from the night of Sunday, day 21. */
+/** A Monday in the local time of bank and callers: UTC+2, and UTC+1 from the night of Sunday, day 21. */
 const MONTH_STARTS = Date.UTC(2026, 9, 5);
 const CLOCKS_GO_BACK = Date.UTC(2026, 9, 25, 1);
 
 type Kind =
-  /** 503 from both endpoints, announced, so operators silence alerts. */
+  /** 503 from both endpoints. It is announced, so operators silence alerts. */
   | 'window'
   /** 503 from both endpoints, unannounced. */
   | 'overrun'
@@ -20,7 +20,7 @@ type Kind =
   | 'slow'
   /** Three list calls in ten get 429 with a Retry-After of `value` seconds. */
   | 'rate-limited'
-  /** The bank rejects every token that it issued before the end of this event. */
+  /** The bank rejects every token issued before the end of this event. */
   | 'revoked'
   /** 404 from the account list. */
   | 'not-granted'
@@ -44,7 +44,7 @@ interface OddEvent {
 }
 
 /**
- * Days (one is chosen at random), local time, minutes (random), and a value. Days 6, 7, 13, 14, 20, 21, 27, 28 are
+ * Candidate days (one is drawn), local time, minutes (drawn), and a value. Days 6, 7, 13, 14, 20, 21, 27 and 28 are
  * weekends.
  */
 const ODD_DAYS: readonly (readonly [days: [number, number], at: string, minutes: [number, number], Kind, number?])[] = [
@@ -75,20 +75,20 @@ const ODD_DAYS: readonly (readonly [days: [number, number], at: string, minutes:
 
 const localOffsetMs = (ms: number) => (ms < CLOCKS_GO_BACK ? 120 : 60) * MINUTE_MS;
 
-/** The true time for a day and local time. */
+/** The UTC time of a day and a local time. */
 export function toTime(day: number, minutes: number): number {
   const local = MONTH_STARTS + (day - 1) * DAY_MS + minutes * MINUTE_MS;
   return local - localOffsetMs(local - 120 * MINUTE_MS);
 }
 
-/** Day (from 1), minute of the day and weekend, by local time. */
+/** Day (from 1), minute of the day and weekend, in local time. */
 export function toLocal(ms: number) {
   const local = ms + localOffsetMs(ms) - MONTH_STARTS;
   const day = Math.floor(local / DAY_MS) + 1;
   return { day, minute: Math.floor((local % DAY_MS) / MINUTE_MS), weekend: (day - 1) % 7 > 4 };
 }
 
-/** A random number, both ends inclusive. The same seed gives the same numbers. */
+/** A random integer from `from` to `to`, inclusive. The same seed gives the same numbers. */
 export type Draw = (from: number, to: number) => number;
 
 export function toDraw(seed: number): Draw {
@@ -96,7 +96,7 @@ export function toDraw(seed: number): Draw {
   return (from, to) => uniformInt(random, from, to);
 }
 
-/** The events of the month: a window each night and a longer one on Sundays, and the odd days. */
+/** The events of the month: a maintenance window each night, a longer one on Sundays, and the odd days. */
 export function planMonth(draw: Draw) {
   const nights = Array.from({ length: DAYS }, (_, index): OddEvent => {
     const day = index + 1;
@@ -111,9 +111,9 @@ export function planMonth(draw: Draw) {
   const events = [...nights, ...odd].toSorted((a, b) => a.from - b.from);
   return {
     events,
-    /** The event of this kind in progress at this time. */
+    /** The event of this kind that is in progress at this time. */
     during: (kind: Kind, at: number) => events.find((each) => each.kind === kind && each.from <= at && at < each.until),
-    /** The last event of this kind that has begun. */
+    /** The last event of this kind that has begun by this time. */
     begun: (kind: Kind, at: number) => events.findLast((each) => each.kind === kind && each.from <= at),
     ended: (kind: Kind, at: number) => events.some((each) => each.kind === kind && each.until <= at),
   };

@@ -9,9 +9,9 @@ import { SimulatedGateway } from './simulated-gateway.js';
 import { VirtualTime } from './virtual-time.js';
 
 const MINUTE_MS = 60_000;
-/** Two pages of web apps are open on weekdays from 8 to 18, and poll every 10 s. */
+/** Two pages are open on weekdays from 8 to 18, and poll every 10 s. */
 const PAGES = { count: 2, everyMs: 10_000, opens: 8 * 60, closes: 18 * 60 };
-/** A job at 02:30 needs data that is at most a minute old. It tries every 5 minutes, for an hour. */
+/** An export at 02:30 needs data that is at most a minute old. It retries every 5 minutes, for an hour. */
 const EXPORT = {
   at: 2 * 60 + 30,
   wanted: { ...ANY, maxAgeMs: MINUTE_MS, maxStaleAgeMs: MINUTE_MS },
@@ -19,22 +19,22 @@ const EXPORT = {
   tries: 12,
 };
 const PROBE_EVERY_MS = 10_000;
-/** Silences last longer than announced windows by this. */
+/** Silences end this long after the announced windows. */
 const SILENCED_AFTER_MS = 5 * MINUTE_MS;
 
-/** Plays the first days of this seed's month. Replaces the timers of this process. */
+/** Simulates the first days of the month of a seed. Replaces the timers of this process. */
 export async function playMonth(seed: number, days: number) {
   const draw = toDraw(seed);
   const plan = planMonth(draw);
   const time = new VirtualTime(toTime(1, 0));
   time.replaceTimers();
-  // for the jitter of back-off, renewal and retries
+  // seeds the jitter of back-off, renewal and retries
   Math.random = () => draw(0, 999_999) / 1_000_000;
 
   const counters: Record<string, number> = {};
   const add = (...names: string[]) => names.forEach((name) => (counters[name] = (counters[name] ?? 0) + 1));
   const lastMarked: Record<string, number> = {};
-  /** Counts the minutes with at least one of these. */
+  /** Counts the current minute, once per kind. */
   const mark = (kind: 'stale' | 'failed' | 'not ready' | 'not ready, announced') => {
     const minute = Math.floor(time.trueMs / MINUTE_MS);
     if (lastMarked[kind] !== minute) add(`minutes ${kind}`);

@@ -1,7 +1,7 @@
 import { toTable } from '../to-table.js';
 import type { Month } from './play-month.js';
 
-/** The month in numbers, as in the README. */
+/** The results of the month, as in the README. */
 export function toSummary({ calls: { token, accounts }, counters }: Month): string {
   const count = (name: string) => counters[name] ?? 0;
   const sum = (values: readonly number[]) => values.reduce((total, each) => total + each, 0);
@@ -24,7 +24,7 @@ export function toSummary({ calls: { token, accounts }, counters }: Month): stri
   return toTable([`in ${token.length} days`, 'simulated'], Object.entries(rows));
 }
 
-/** Alerts by name, most urgent first. Those outside announced windows are grouped by owner. */
+/** Alerts by name, most urgent first. Outside announced windows, they are counted by owner. */
 export function toAlertTable({ alerts }: Month): string {
   const urgency = ['critical', 'warning', 'info'];
   const sorted = alerts.toSorted((a, b) => urgency.indexOf(a.severity) - urgency.indexOf(b.severity));

@@ -14,7 +14,7 @@ const COMMAND = scripts.simulate.split('&& node ').at(-1)?.split(' ') ?? [];
 describe('the first six days of the simulated month', () => {
   let month: Month;
   beforeAll(async () => {
-    // a separate process, because it replaces the timers
+    // in a separate process, because it replaces the timers
     const { stdout } = await promisify(execFile)(process.execPath, [...COMMAND, '--days', '6', '--json'], {
       cwd: ROOT,
     });

@@ -1,6 +1,6 @@
 /**
  * `npm run simulate -- --seed 7`: simulates a month with a live bank in a few seconds, without a network. `--days 5`
- * ends it sooner, `--json` prints everything, `--check` compares the tables with the README.
+ * simulates only the first days, `--json` prints all results, `--check` compares the tables with the README.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -19,7 +19,7 @@ const month = await playMonth(Number(seed), Number(days));
 const tables = `${toSummary(month)}\n\n${toAlertTable(month)}\n`;
 process.stdout.write(json ? JSON.stringify(month) : tables);
 if (check) {
-  // ignores the spaces and dashes that prettier adds
+  // prettier adds spaces and dashes
   const toRows = (markdown: string) => markdown.replaceAll(/ +/g, ' ').replaceAll(/-+/g, '-').split('\n');
   const documented = toRows(readFileSync(new URL('README.md', import.meta.url), 'utf8'));
   const missing = toRows(tables).filter((row) => !documented.includes(row));

@@ -26,7 +26,7 @@ import { answerOf, filesAt, type Files, type ModelPage } from './bank-model.js';
 import { toTime, type Draw, type Plan } from './odd-days.js';
 import type { VirtualTime } from './virtual-time.js';
 
-/** Everything else has its default. */
+/** All other settings have their defaults. */
 const ENVIRONMENT = {
   BANK_BASE_URL: 'https://bank.example',
   BANK_USERNAME: 'simulated',
@@ -39,17 +39,17 @@ const logger = pino({ level: 'silent' });
 type Identity = ReturnType<SimulatedGateway['toIdentity']>;
 
 /**
- * One instance: the real token provider, authorized call, paging, reader, cache and readiness, with the bank's model in place of
- * connections, one ready snapshot in place of the worker's, and flags in place of certificate and credential files.
+ * One instance: the real token provider, authorized call, paging, reader, cache and readiness. The model of the bank
+ * replaces connections, a ready snapshot the list thread, and flags the certificate and credential files.
  */
 export class SimulatedGateway {
   readonly activity = new Activity();
   readonly snapshots: SnapshotCache;
   readonly status: GatewayStatus;
   readonly readiness: Readiness;
-  /** New files were rejected and are not in use. */
+  /** True while new files are rejected and the old ones stay in use. */
   rejected = false;
-  /** Violations that a bank would notice: the first must stay 0, the second at most 1. */
+  /** What a bank would complain about: the first must stay 0, the second at most 1. */
   readonly misuse = { expiredTokens: 0, tokenRequestsAtOnce: 0 };
   #tokenRequests = 0;
   readonly #oneTokenRequest = pLimit(1);
@@ -152,7 +152,7 @@ export class SimulatedGateway {
   }
 }
 
-/** Replaces `BankSource`: counts the accounts of the model's pages, without a thread. */
+/** Replaces `BankSource`: counts the accounts on the pages of the model, without a thread. */
 class SimulatedSource extends SnapshotSource {
   constructor(
     private readonly accounts: AccountReader,

@@ -7,7 +7,10 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** The injected clock, and all timers of this process: time jumps from one timer to the next, so that a month takes seconds. */
+/**
+ * The injected clock and all timers of this process. Time jumps from one timer to the next, so that a month takes
+ * seconds.
+ */
 export class VirtualTime extends Clock {
   readonly #startMs: number;
   readonly #timers: Timer[] = [];
@@ -47,7 +50,7 @@ export class VirtualTime extends Clock {
 
   async runUntil(trueMs: number): Promise<void> {
     for (;;) {
-      // runs everything that is pending; setImmediate stays real
+      // lets all pending promises settle; setImmediate is the real one
       await new Promise((resolve) => setImmediate(resolve));
       const next = this.#timers.shift();
       if (!next || this.trueMs >= trueMs) return;
@@ -56,7 +59,7 @@ export class VirtualTime extends Clock {
     }
   }
 
-  /** Replaces the timers of this process, which must do nothing else. */
+  /** Replaces the timers of this process, which must not do anything else. */
   replaceTimers(): void {
     const after = (run: (...values: unknown[]) => void, ms = 0, ...values: unknown[]) =>
       this.after(ms, () => run(...values));

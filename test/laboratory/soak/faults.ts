@@ -6,7 +6,7 @@ import type { Handler } from '../../support/pretend-bank.js';
 import { PLANTED } from '../../support/sample-accounts.js';
 import type { SoakBank } from './soak-bank.js';
 
-/** Runs one fault for a while. The bank is healthy again when it resolves. */
+/** Keeps one fault active for a while. The bank is healthy again when the promise resolves. */
 type Fault = (soak: SoakBank, ms: number, gateway: ChildProcess) => Promise<void>;
 
 const ANSWERS: Record<string, Handler> = {
@@ -28,11 +28,11 @@ const spoilAt = (endpoint: 'spoilToken' | 'spoilAccounts', spoils: Record<string
     `${endpoint}: ${name}`,
     async (soak, ms, gateway) => {
       soak[endpoint] = spoil;
-      // so that a token request happens at all
+      // otherwise no token request would happen
       if (endpoint === 'spoilToken') soak.revokeTokens();
       await delay(ms);
       soak[endpoint] = null;
-      // rejections, which an operator fixes, followed by SIGHUP
+      // an operator fixes a rejection, and sends SIGHUP
       if (name === '401' || name === '403') gateway.kill('SIGHUP');
     },
   ]);

@@ -6,7 +6,7 @@ import { ACCOUNTS, nameOf, type Version } from './soak-bank.js';
 
 export const LIMITS = { freshMs: 300, maxAgeMs: 3000, deadlineMs: 2500 };
 
-/** One call of one caller, and its result. */
+/** A call and its result. */
 interface Call {
   readonly answer: Answer;
   readonly noCache: boolean;
@@ -21,23 +21,23 @@ interface Body {
   readonly snapshot: { readonly asOf: string; readonly stale: boolean; readonly complete: boolean | null };
 }
 
-/** Allowance for the scheduling of both processes. */
+/** Tolerance for the scheduling of both processes, ms. */
 const TURNS_MS = 300;
-/** Extra time after the deadline that a response may take on a busy machine. */
+/** How far past its deadline a response may arrive on a busy machine, ms. */
 const BUSY_MS = 10_000;
 
-/** The error in a response, in words, or null. `heldMs`: pauses of this process. */
+/** What is wrong with a response, in words; null if nothing is. `heldMs`: pauses of this process. */
 export function judge(call: Call, versions: readonly Version[], heldMs: number): string | null {
   const { answer, sentAt, receivedAt, noCache } = call;
   const slackMs = TURNS_MS + heldMs;
-  if (receivedAt - sentAt > LIMITS.deadlineMs + BUSY_MS) return `answered after ${receivedAt - sentAt} ms`;
+  if (receivedAt - sentAt > LIMITS.deadlineMs + BUSY_MS) return `responded after ${receivedAt - sentAt} ms`;
   const fault = faultOf(answer);
   if (fault !== null || answer.status !== 200) return fault;
 
   const { account, accounts = account ? [account] : [], page, snapshot } = answer.json as Body;
   const [number = -1, ...others] = new Set(accounts.map(({ name }) => Number(/ v(\d+)$/.exec(name)?.[1])));
   const version = versions[number];
-  if (others.length > 0) return `accounts of ${others.length + 1} refreshes in one answer`;
+  if (others.length > 0) return `accounts of ${others.length + 1} refreshes in one response`;
   if (!version) return 'accounts that the bank never gave';
   if (!accounts.every((each) => isAsGiven(each, number))) return 'an account with other values than the bank gave';
   if (new Set(accounts.map(({ id }) => id)).size !== accounts.length) return 'an account twice';
@@ -47,7 +47,7 @@ export function judge(call: Call, versions: readonly Version[], heldMs: number):
   const before = versions[number - 1];
   if (asOf > version.firstAskedAt || (before && asOf < before.firstAskedAt))
     return 'asOf is not when the bank was asked for these accounts';
-  // the snapshot was chosen after the request, however long the response took
+  // the snapshot is chosen when the request arrives, however long the response takes
   if (sentAt - asOf > LIMITS.maxAgeMs + TURNS_MS) return `${sentAt - asOf} ms old`;
   const readMeanwhile = version.lastServedAt >= sentAt - slackMs;
   // a refresh in the last second counts as current (docs/api.md#freshness)

@@ -4,7 +4,7 @@ import { sampleAccount } from '../../support/sample-accounts.js';
 export const ACCOUNTS = 120;
 const TOKEN_LIFETIME_MS = 6000;
 
-/** The list that the bank sent during one refresh. Every refresh gets a different version of the accounts. */
+/** The list that the bank sent in one refresh. Each refresh gets a different version of the accounts. */
 export interface Version {
   readonly number: number;
   readonly firstAskedAt: number;
@@ -13,13 +13,13 @@ export interface Version {
 
 export const nameOf = (account: number, version: number): string => `Operating ${account} v${version}`;
 
-/** The scripted bank. It records its responses, and either endpoint can be made to fail. */
+/** A scripted bank. It records its responses, and each endpoint can be made to fail. */
 export class SoakBank {
   readonly versions: Version[] = [];
-  /** The handler that replaces the bank, or null. */
+  /** Handles all requests in place of the bank; null if it works. */
   spoilToken: Handler | null = null;
   spoilAccounts: Handler | null = null;
-  /** The list lacks an account that its count includes. */
+  /** True while the list lacks an account that its row count includes. */
   isShort = false;
   readonly #issuedAt = new Map<string, number>();
   readonly #byRefresh = new Map<string, Version>();

@@ -11,7 +11,7 @@ import { FAULTS } from './faults.js';
 import { judge, LIMITS } from './judge.js';
 import { ACCOUNTS, SoakBank } from './soak-bank.js';
 
-/** SOAK_SECONDS sets a longer run. The same seed gives the same faults in the same order. */
+/** SOAK_SECONDS makes the run longer. The same seed gives the same faults in the same order. */
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 4);
 const SEED = Number(process.env['SOAK_SEED'] ?? Math.floor(Date.now() / 1000) % 1_000_000);
 const ENV = {
@@ -28,7 +28,7 @@ const ENV = {
 };
 const [STEADY, BURST] = [8, 150];
 const RECOVERS_WITHIN_MS = 40_000;
-/** Growth allowed for caches, compiled code and idle connections. */
+/** Allowed growth, for caches, compiled code and idle connections. */
 const MAY_GROW = { heapMb: 15, files: 8, sockets: 8 };
 /** On SIGUSR2, the gateway collects garbage and writes its resource usage. */
 const PRELOAD = `
@@ -89,7 +89,7 @@ it(
     for (const end = Date.now() + SECONDS * 1000; Date.now() < end && program.child.exitCode === null;) {
       const [[name, fault]] = left.splice(dice.int(0, left.length - 1), 1) as [(typeof FAULTS)[number]];
       await fault(soak, dice.int(100, 900), program.child);
-      // each fault occurs once before any is repeated
+      // each fault occurs once before any repeats
       if (left.length === 0) left = [...FAULTS];
       if (dice.chance(10)) await burst();
       if ((await get(`${url}/health/live`)).status !== 200) wrong.add(`not live after ${name}`);
@@ -127,7 +127,7 @@ async function readVitals({ child }: Program, directory: string): Promise<typeof
   return { ...used, files: readdirSync(`/proc/${child.pid}/fd`).length };
 }
 
-/** Pauses of this process, which the callers would otherwise blame on the gateway. */
+/** Pauses of this process, which would otherwise count as slowness of the gateway. */
 function watchOwnStalls(held: [number, number][]): () => void {
   let last = Date.now();
   const timer = setInterval(() => {

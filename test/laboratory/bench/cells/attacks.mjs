@@ -5,22 +5,22 @@ import { toTable } from '../figures.mjs';
 import { startGateway } from '../gateway.mjs';
 import { endlessCount, slowNames, startHostileBank } from '../hostile-bank.mjs';
 import { memoryOf } from '../machine.mjs';
-import { JSON_ONLY } from '../ready-answers.mjs';
+import { JSON_ONLY } from '../ready-responses.mjs';
 
 const ATTACK_MS = 20_000;
-/** Duration of ordinary use before an attack. */
+/** Duration of normal traffic before an attack. */
 const SETTLE_MS = 20_000;
 const AFTER_MS = 60_000;
 const LOOK_MS = 100;
-/** MB above the earlier level. */
+/** Allowed growth over the level before the attack, MB. */
 const GROWTH = 150;
 const NO_CACHE = { ...JSON_ONLY, 'cache-control': 'no-cache' };
-/** Interval of an ordinary caller, and of refreshes, throughout. */
+/** Interval between the calls of a normal caller, and between refreshes; both run throughout. */
 const USUAL_MS = 1000;
-/** 25 MB of JSON: the list of one refresh, which downloads and slow readers could keep alive. */
+/** The list of one refresh is 25 MB of JSON, which downloads and slow readers could keep in memory. */
 const MANY = 25_000;
 
-/** Each attack hits a new gateway, once. `during` gets the signal of its end. */
+/** Starts a new gateway for each attack. `during` gets a signal that aborts when the attack ends. */
 const ATTACKS = [
   { name: 'names that are slow to compare', pages: slowNames, during: refreshAgain },
   { name: '/openapi.json as br over 300 connections', during: askForDocuments },
@@ -29,7 +29,7 @@ const ATTACKS = [
   { name: 'a count of 999 999 999, one account a page', pages: endlessCount, during: refreshAgain },
 ];
 
-/** Resident memory: its peak in ordinary use, under attack, and in ordinary use a minute later. */
+/** Peak resident memory during normal traffic, during the attack, and during normal traffic a minute later. */
 export async function attacks(bench) {
   const { bank, say } = bench;
   const samples = [];
@@ -46,7 +46,7 @@ export async function attacks(bench) {
     tables: [['Resident memory under attack', toTable(head, rows)]],
     goals: samples.flatMap(({ name, before, peak, after }) => [
       goal(`${name}: peak ≤ ${GROWTH} MB more than before`, peak - before, GROWTH),
-      // memory that a heap keeps for its next use
+      // a heap keeps some memory for reuse
       goal(`${name}: after ${AFTER_MS / 1000} s ≤ 60 MB more than before`, after - before, 60),
     ]),
     raw: samples,
@@ -84,13 +84,13 @@ async function underAttack(bench, { pages, during }) {
   return { before, peak, probe: Math.round(probe), asked: hostile?.asked(), after };
 }
 
-/** Makes one call per second, from now until the returned function is called. */
+/** Makes one call per second until the returned function is called. */
 function useAsUsual(gateway) {
   const timer = setInterval(() => void get(gateway.accountsUrl, JSON_ONLY).catch(() => undefined), USUAL_MS);
   return () => clearInterval(timer);
 }
 
-/** The maximum of MB within that time. */
+/** The highest resident memory within that time, MB. */
 async function peakWithin(pid, ms) {
   const end = performance.now() + ms;
   let peak = 0;
@@ -101,7 +101,7 @@ async function peakWithin(pid, ms) {
   return peak;
 }
 
-/** Requests refreshes again and again. */
+/** Requests refreshes in a loop. */
 async function refreshAgain(gateway, end) {
   while (!end.aborted) {
     await get(gateway.accountsUrl, NO_CACHE).catch(() => undefined);
@@ -119,7 +119,7 @@ async function askForDocuments(gateway, end) {
   agent.destroy();
 }
 
-/** Requests different addresses of the same query, as br; each caller leaves before its response. */
+/** Requests the same query through different URLs, compressed with br. Each caller disconnects before the response. */
 async function askInManySpellings(gateway, end) {
   for (let round = 0; !end.aborted; round++) {
     const sockets = Array.from({ length: 100 }, (_, index) => {
@@ -132,8 +132,8 @@ async function askInManySpellings(gateway, end) {
 }
 
 /**
- * Opens 30 connections that have downloaded, and 60 that read nothing of a large response, while the list is replaced
- * each second.
+ * Keeps open 30 idle connections that have finished a download, and 60 that never read their large response, while the
+ * list is replaced every second.
  */
 async function holdConnections(gateway, end) {
   const agent = await openConnections(`${gateway.accountsUrl}?pageSize=1000`, 30, JSON_ONLY);

@@ -1,16 +1,16 @@
 import { get } from '../callers.mjs';
 import { digits, median, toTable, whole } from '../figures.mjs';
 import { startGateway } from '../gateway.mjs';
-import { JSON_ONLY } from '../ready-answers.mjs';
+import { JSON_ONLY } from '../ready-responses.mjs';
 import { startBffInADay } from '../rivals.mjs';
 
 const CONNECTIONS = 32;
-/** More than any load in the cell needs. */
+/** More than the cell needs under any load. */
 const ALL = 1_000_000;
 
 /**
- * Compares with the BFF that one would write in a day: 50 accounts, bank at 20 ms. Then measures what callers get while
- * the bank is down.
+ * Compares the gateway with a BFF written in a day: 50 accounts, bank latency 20 ms. Then measures what callers get
+ * while the bank is down.
  */
 export async function day(bench) {
   const { bank, say, starts } = bench;
@@ -45,7 +45,7 @@ export async function day(bench) {
       samples[0][name].down,
     ];
   };
-  const head = ['', 'answers/s', 'p50 ms', 'calls at the bank per 1000 answers', 'while the bank is down'];
+  const head = ['', 'responses/s', 'p50 ms', 'calls at the bank per 1000 responses', 'while the bank is down'];
   const rows = [row('accounts-gateway', 'gateway'), row('a BFF written in a day', 'bff')];
   return {
     tables: [['The list of 50 accounts, 32 connections, bank at 20 ms', toTable(head, rows)]],
@@ -66,7 +66,7 @@ async function measure({ generator, seconds }, url, calls) {
   return { perSecond, p50, callsPer1000: (asked / requests) * 1000 };
 }
 
-/** Calls to the bank since startup. */
+/** Number of calls to the bank since the start. */
 async function callsOf({ url }) {
   const { text } = await get(`${url}/metrics`);
   const counts = text.matchAll(/^http_client_request_duration_seconds_count\{[^}]*\} (\d+)/gm);

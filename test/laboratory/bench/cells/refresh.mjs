@@ -3,19 +3,19 @@ import { get, openConnections, steady } from '../callers.mjs';
 import { digits, median, percentile, whole } from '../figures.mjs';
 import { COUNTS_AS_NOW_MS, startGateway } from '../gateway.mjs';
 import { memoryOf } from '../machine.mjs';
-import { JSON_ONLY } from '../ready-answers.mjs';
+import { JSON_ONLY } from '../ready-responses.mjs';
 import { startBareClient } from '../rivals.mjs';
 
 const PAGE_SIZE = 1000;
 const CONNECTIONS = 32;
 const EVERY_MS = 5;
-/** V8 returns the memory of an ended thread some seconds later. */
+/** V8 returns the memory of an ended thread after some seconds. */
 const IDLE_MS = 10_000;
-// only no-cache calls the bank
+// so that only `no-cache` calls the bank
 const SETTINGS = { SNAPSHOT_FRESH_MS: '300000', REQUEST_DEADLINE_MS: '60000' };
 const SORTS = ['-current', 'name', '-openedAt', 'currency', '-name', 'status', 'openedAt', 'current'];
 
-/** Complete refreshes of 10 000 accounts, bank at 50 ms, compared with the bare client. */
+/** Complete refreshes of 10 000 accounts with a bank latency of 50 ms, compared with the bare client. */
 export async function refresh(bench) {
   const count = 10_000;
   const samples = await eachStart({ ...bench, accounts: count, latencyMs: 50 }, async (pair, gateway) => ({
@@ -32,7 +32,7 @@ export async function refresh(bench) {
   };
 }
 
-/** 100 000 accounts: refreshes, memory, other callers meanwhile, and new queries. */
+/** 100 000 accounts: refresh time, memory, the latency of other callers during a refresh, and uncached queries. */
 export async function large(bench) {
   const samples = await eachStart({ ...bench, accounts: 100_000, latencyMs: 20 }, async (pair, gateway) => {
     const ratio = await pair();
@@ -56,7 +56,7 @@ export async function large(bench) {
   };
 }
 
-/** The median ms of new queries, at rest and during refreshes. */
+/** Median duration of uncached queries, ms, when idle and during refreshes. */
 async function queries(gateway, accounts, quick) {
   const query = median(await newQueries(gateway, quick ? 15 : 30));
   const meanwhile = [];
@@ -75,7 +75,10 @@ function limitGoal(text, samples, figure, unit, limit) {
   return { goal: `${text} ≤ ${limit} ${unit}`, measured: `${digits(value, 1)} ${unit}`, reached: value <= limit };
 }
 
-/** Starts the gateway and the bare client several times, and runs `work` each time. `pair` measures three refreshes of each, alternately. */
+/**
+ * Starts the gateway and the bare client several times, and calls `work` for each start. `pair` measures three
+ * refreshes of each, alternating.
+ */
 async function eachStart(shared, work) {
   const bench = { ...shared, onPair: true };
   const { bank, say, starts, accounts, latencyMs } = bench;
@@ -83,7 +86,7 @@ async function eachStart(shared, work) {
   const samples = [];
   for (let start = 0; start < starts; start++) {
     const client = startBareClient(bench);
-    // the sandbox creates accounts on demand
+    // the first read makes the sandbox create its accounts
     say(`  bare client ${Math.round(await client.read(PAGE_SIZE))} ms`);
     const gateway = await startGateway({ ...bench, settings: SETTINGS });
     await gateway.settled();
@@ -116,7 +119,7 @@ function ratioGoal(text, samples, limit) {
   };
 }
 
-/** Latency, ms, of a `no-cache` call for a list of `accounts` accounts. */
+/** Duration of a `no-cache` call, ms. Fails unless the list has `accounts` accounts. */
 async function readNow(gateway, accounts) {
   const { status, text, ms } = await get(gateway.accountsUrl, { ...JSON_ONLY, 'cache-control': 'no-cache' });
   const total = status === 200 ? JSON.parse(text).page.total : null;
@@ -124,7 +127,7 @@ async function readNow(gateway, accounts) {
   return ms;
 }
 
-/** The p99 of callers who come every 5 ms on kept connections while `running` runs. */
+/** The p99 of callers that call every 5 ms over kept connections while `running` runs. */
 async function othersDuring(gateway, running) {
   const agent = await openConnections(gateway.accountsUrl, CONNECTIONS, JSON_ONLY);
   const end = new AbortController();
@@ -139,7 +142,7 @@ async function othersDuring(gateway, running) {
   );
 }
 
-/** The ms of queries that are all different: a word of a name or some digits of an IBAN, in changing order. */
+/** Durations of distinct queries, ms: a word of a name or some digits of an IBAN, with varying sort orders. */
 async function newQueries(gateway, count, from = 0) {
   const times = [];
   for (let index = from; index < from + count; index++) {
@@ -151,9 +154,9 @@ async function newQueries(gateway, count, from = 0) {
     const word = index % 2 === 0 ? name.split(/\s/)[0].slice(0, 12) : (ibans[0] ?? id).slice(-5, -1);
     const status = index % 3 === 0 ? '&status=Active' : '';
     const query = `q=${encodeURIComponent(word)}&sort=${SORTS[index % SORTS.length]}&pageSize=${50 + index}${status}`;
-    const answer = await get(`${gateway.accountsUrl}?${query}`, JSON_ONLY);
-    if (answer.status !== 200) throw new Error(`${query}: ${answer.status}`);
-    times.push(answer.ms);
+    const response = await get(`${gateway.accountsUrl}?${query}`, JSON_ONLY);
+    if (response.status !== 200) throw new Error(`${query}: ${response.status}`);
+    times.push(response.ms);
   }
   return times;
 }

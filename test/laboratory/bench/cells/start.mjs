@@ -5,14 +5,14 @@ import { digits, median } from '../figures.mjs';
 import { startGateway } from '../gateway.mjs';
 import { memoryOf, ticksOf } from '../machine.mjs';
 import { freePort, start, untilReady } from '../processes.mjs';
-import { JSON_ONLY, takeAnswers } from '../ready-answers.mjs';
+import { JSON_ONLY, takeResponses } from '../ready-responses.mjs';
 import { startNest } from '../rivals.mjs';
 
-/** V8 returns the memory that startup needed after a minute or two without activity. */
+/** V8 returns the memory used at startup after a minute or two without activity. */
 const IDLE_MS = 150_000;
 const cpuOf = (program) => ticksOf(program.pids()) * 10;
 
-/** CPU time from startup to the first response with accounts; and, once, resident memory of an idle process. */
+/** CPU time from the start to the first response with accounts; and, for one process, resident memory when idle. */
 export async function startUp(bench) {
   const { bank, starts, say } = bench;
   await bank.set({ accounts: 120, latencyMs: 0 });
@@ -21,9 +21,9 @@ export async function startUp(bench) {
     const gateway = await startGateway(bench);
     await gateway.live();
     const { status } = await get(gateway.accountsUrl, JSON_ONLY);
-    if (status !== 200) throw new Error(`the first answer is ${status}`);
+    if (status !== 200) throw new Error(`the first response is ${status}`);
     const cpu = cpuOf(gateway.program);
-    const nest = await startNest({ ...bench, answers: await takeAnswers(gateway) });
+    const nest = await startNest({ ...bench, responses: await takeResponses(gateway) });
     samples.push({ cpu, nestCpu: cpuOf(nest) });
     say(`  start ${index + 1} of ${starts}: ${JSON.stringify(samples.at(-1))}`);
     await Promise.all([nest.stop(), gateway.stop()]);
@@ -40,7 +40,7 @@ export async function startUp(bench) {
   return {
     goals: [
       {
-        goal: 'CPU time from the start to the first accounts answer ≤ 1.2 × a bare Nest-on-Fastify app',
+        goal: 'CPU time from the start to the first accounts response ≤ 1.2 × a bare Nest-on-Fastify app',
         measured: `${digits(ratio, 2)} (${middle('cpu')} ms : ${middle('nestCpu')} ms)`,
         reached: ratio <= 1.2,
       },
@@ -64,7 +64,7 @@ async function sandboxMemory({ root, cwd }) {
   const port = await freePort();
   const env = {
     PORT: String(port),
-    // not any free ports: the gateway's is still free when the bank takes its own
+    // fixed ports, not port 0: otherwise the bank could take the port meant for the gateway
     SANDBOX_PORT: String(await freePort()),
     SANDBOX_CONTROL_PORT: String(await freePort()),
     SANDBOX_DIRECTORY: join(cwd, 'embedded'),

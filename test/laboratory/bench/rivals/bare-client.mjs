@@ -1,6 +1,6 @@
-// The minimum that a program must do to get the whole list: https with keep-alive, the first page for the count, the
-// rest in parallel with the same concurrency, JSON.parse of each, and nothing more. Its commands come over IPC: { url,
-// token, tls, pageSize, concurrent }.
+// The least a program must do to read the whole list: https with keep-alive, page 1 for the count, the other pages in
+// parallel with the same concurrency as the gateway, and JSON.parse of each. Receives commands over IPC: { url, token,
+// tls, pageSize, concurrent }.
 import { Agent, request } from 'node:https';
 
 let agent;
@@ -17,7 +17,7 @@ process.on('message', ({ url, token, tls, pageSize, concurrent }) => {
         response.on('error', reject);
         response.on('end', () => resolve(JSON.parse(Buffer.concat(chunks).toString('utf8'))));
       });
-      // the server may just have closed a kept connection
+      // the server may have closed the kept connection at this moment
       asked.on('error', (error) => (again && asked.reusedSocket ? resolve(page(number, false)) : reject(error)));
       asked.end();
     });

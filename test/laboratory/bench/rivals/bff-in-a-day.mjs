@@ -1,6 +1,6 @@
-// The BFF that one would write in a day: Nest, axios over mutual TLS, a token kept until a minute before it expires,
-// and one call to the bank per request. One page from the bank, no cache, amounts as JSON numbers. argv: port. Settings
-// like the gateway's.
+// A BFF written in a day: Nest, axios over mutual TLS, a token kept until a minute before it expires, and one call to
+// the bank per request. It reads one page, caches nothing, and sends amounts as JSON numbers. argv: port. It has the
+// settings of the gateway.
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:https';
@@ -60,7 +60,7 @@ class AccountsController {
     try {
       return { accounts: await bank.accounts() };
     } catch (error) {
-      throw new BadGatewayException('the bank does not answer', { cause: error });
+      throw new BadGatewayException('the bank does not respond', { cause: error });
     }
   }
 

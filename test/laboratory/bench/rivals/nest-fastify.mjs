@@ -1,7 +1,7 @@
-// Nest on Fastify at its best: a controller that sends a ready Buffer by `reply`, with the gateway's headers, and the
-// gateway's line in an onResponse hook, each written at once. One guard checks the Host header; no interceptor, no
-// cache, no freshness. Decorators are applied by hand, because Node runs this file uncompiled. argv: port, file of
-// answers (ready-answers.mjs).
+// Nest on Fastify at its fastest: a controller sends ready Buffers with the gateway's headers, and an onResponse hook
+// writes the gateway's log line, each at once. One guard checks the Host header. There is no interceptor, cache or
+// freshness. Decorators are called as functions, because Node runs this file uncompiled. argv: port, file of responses
+// (ready-responses.mjs).
 import 'reflect-metadata';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -11,14 +11,14 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { pino, stdTimeFunctions } from 'pino';
 
 const [port, file] = process.argv.slice(2);
-const { keepAliveMs, answers } = JSON.parse(readFileSync(file, 'utf8'));
+const { keepAliveMs, responses } = JSON.parse(readFileSync(file, 'utf8'));
 const logger = pino(
   { base: null, timestamp: stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
   pino.destination({ dest: 1, sync: false, minLength: 1 }),
 );
 
 class AccountsController {}
-for (const [path, { status, headers: pairs, body: text }] of Object.entries(answers)) {
+for (const [path, { status, headers: pairs, body: text }] of Object.entries(responses)) {
   const headers = Object.fromEntries(pairs);
   const body = text === null ? undefined : Buffer.from(text, 'base64');
   const send = (reply) => {
@@ -43,9 +43,9 @@ Module({ controllers: [AccountsController] })(AppModule);
 
 const adapter = new FastifyAdapter({ logger: false, keepAliveTimeout: keepAliveMs, genReqId: () => randomUUID() });
 adapter.getInstance().addHook('onResponse', (request, reply, done) => {
-  const answer = answers[request.url];
-  if (answer) {
-    const { fields, message } = answer.line;
+  const response = responses[request.url];
+  if (response) {
+    const { fields, message } = response.line;
     logger.info({ ...fields, requestId: request.id, ms: Math.round(reply.elapsedTime * 10) / 10 }, message);
   }
   done();
