@@ -133,7 +133,7 @@ describe('the certificate of the internal API', () => {
         code: 'certificate-unusable',
         owner: 'operator',
         detail: expect.stringContaining(why),
-        remedy: expect.stringContaining('TLS_CERT_FILE'),
+        remedy: expect.stringContaining('Install a valid certificate'),
       });
     }
     expect(linesOf('certificate.refused')).toEqual(
