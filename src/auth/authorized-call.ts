@@ -7,7 +7,7 @@ import { Clock } from '../time/clock.js';
 import { Settings } from '../config/settings.js';
 import type { AccessToken } from './request-token.js';
 import type { BankIdentity } from './bank-identity.js';
-import { validityError } from './identity-material.js';
+import { validityError } from './client-certificate.js';
 import { IdentityHolder } from './identity-holder.js';
 
 /** No token was available, so the bank was not called. The token's own back-off decides when to retry. */

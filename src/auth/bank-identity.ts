@@ -14,19 +14,19 @@ export class BankIdentity {
 
   /**
    * @param material certificate, key, user name, password and trusted roots
-   * @param within runs a token request when one is allowed; by default at once
+   * @param inTurn runs a token request when its turn comes; by default at once
    */
   constructor(
     readonly material: IdentityMaterial,
     parts: EgressParts,
-    within: (request: () => Promise<AccessToken>) => Promise<AccessToken> = (request) => request(),
+    inTurn: (request: () => Promise<AccessToken>) => Promise<AccessToken> = (request) => request(),
   ) {
     const { keyPem, certificatePem, chainPem } = material.certificate;
     const tls = { key: keyPem, cert: [certificatePem, ...chainPem].join('\n'), ca: material.ca };
     this.egress = new Egress(tls, material.proxyCa, parts);
     this.tokens = new AccessTokenProvider({
       ...parts,
-      request: () => within(() => requestToken(this.egress, material, parts)),
+      request: () => inTurn(() => requestToken(this.egress, material, parts)),
     });
   }
 

@@ -1,6 +1,7 @@
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { isKeyOf, isSelfSigned, issued, toDistinguishedName, toIssuers } from '../config/certificate-files.js';
+import { GatewayError } from '../errors/gateway-error.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
@@ -84,6 +85,22 @@ export function toClientCertificate(
     notAfter: leaf.validToDate,
     warnings,
   };
+}
+
+/** The error `certificate-unusable`, with the date, if the certificate is not valid at `nowMs`; else null. */
+export function validityError(
+  { notBefore, notAfter }: Pick<ClientCertificate, 'notBefore' | 'notAfter'>,
+  nowMs: number,
+): GatewayError | null {
+  if (nowMs > notAfter.getTime()) {
+    const detail = `The client certificate expired on ${notAfter.toISOString()}; get a new one from the bank.`;
+    return new GatewayError('certificate-unusable', detail);
+  }
+  if (nowMs < notBefore.getTime()) {
+    const detail = `The client certificate is not valid before ${notBefore.toISOString()}; check the clock of this machine, or wait.`;
+    return new GatewayError('certificate-unusable', detail);
+  }
+  return null;
 }
 
 /**

@@ -9,7 +9,8 @@ import { orAborted } from '../time/deadline.js';
 import type { EgressParts } from '../egress/egress.js';
 import { BankIdentity } from './bank-identity.js';
 import { IdentityLog } from './identity-log.js';
-import { readIdentityMaterial, validityError, watchedFiles, type IdentityMaterial } from './identity-material.js';
+import { readIdentityMaterial, watchedFiles, type IdentityMaterial } from './identity-material.js';
+import { validityError } from './client-certificate.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 
 /** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */
@@ -40,7 +41,7 @@ export class IdentityHolder implements OnApplicationShutdown {
       everyMs: POLL_EVERY_MS,
       read: () => readIdentityMaterial(settings, new Date(clock.now().wall)),
       isInUse: (material) => isDeepStrictEqual(material, holder.current.material),
-      take: (material, signal) => holder.#prove(material, signal),
+      putIntoUse: (material, signal) => holder.#prove(material, signal),
       unchanged: () => holder.#unchanged(),
       rejected: (error, material) => holder.#rejected(toUnusable(error), material),
     });

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { GatewayError } from '../errors/gateway-error.js';
-import type { ClientCertificate } from './client-certificate.js';
-import { validityError, type IdentityMaterial } from './identity-material.js';
+import { validityError, type ClientCertificate } from './client-certificate.js';
+import type { IdentityMaterial } from './identity-material.js';
 
 /** Logs the events of the identity (docs/logs.md#events). */
 export class IdentityLog {

@@ -1,5 +1,4 @@
 import type { Settings } from '../config/settings.js';
-import { GatewayError } from '../errors/gateway-error.js';
 import {
   ContentsUnusable,
   readCertificates,
@@ -99,20 +98,4 @@ export function watchedFiles(settings: Settings): string[] {
       (secret) => secret?.file,
     ),
   ].filter((file) => typeof file === 'string');
-}
-
-/** The error `certificate-unusable`, with the date, if the certificate is not valid at `nowMs`; else null. */
-export function validityError(
-  { notBefore, notAfter }: Pick<ClientCertificate, 'notBefore' | 'notAfter'>,
-  nowMs: number,
-): GatewayError | null {
-  if (nowMs > notAfter.getTime()) {
-    const detail = `The client certificate expired on ${notAfter.toISOString()}; get a new one from the bank.`;
-    return new GatewayError('certificate-unusable', detail);
-  }
-  if (nowMs < notBefore.getTime()) {
-    const detail = `The client certificate is not valid before ${notBefore.toISOString()}; check the clock of this machine, or wait.`;
-    return new GatewayError('certificate-unusable', detail);
-  }
-  return null;
 }

@@ -10,7 +10,7 @@ afterEach(() => void jest.useRealTimers());
 
 const second = () => jest.advanceTimersByTimeAsync(1000);
 
-/** Files: content `bad…` cannot be read, and `late…` cannot be taken within the first 10 s. */
+/** Files: content `bad…` cannot be read, and `late…` cannot be used within the first 10 s. */
 async function follow() {
   const path = join(temporaryDirectory(), 'file');
   writeFileSync(path, 'first');
@@ -31,8 +31,8 @@ async function follow() {
       return text;
     },
     isInUse: (text) => text === inUse,
-    take: async (text, signal) => {
-      did.push(`take ${text}`);
+    putIntoUse: async (text, signal) => {
+      did.push(`use ${text}`);
       if (text.startsWith('hang')) {
         await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
       }
@@ -54,13 +54,13 @@ async function follow() {
   return { files, did, path, write, inUse: () => inUse, accept: () => (acceptsLate = true) };
 }
 
-it('a change is read and taken once', async () => {
+it('a change is read and put into use once', async () => {
   const { files, did, write, inUse } = await follow();
   await second();
   expect(did).toEqual([]);
   await write('second');
   await second();
-  expect([did, inUse(), files.waiting]).toEqual([['read second', 'take second'], 'second', null]);
+  expect([did, inUse(), files.waiting]).toEqual([['read second', 'use second'], 'second', null]);
   files.close();
 });
 
@@ -90,7 +90,7 @@ it('a file that is still being written is waited for', async () => {
   }
   expect(did).toEqual([]);
   await second();
-  expect(did).toEqual(['read second', 'take second']);
+  expect(did).toEqual(['read second', 'use second']);
   files.close();
 });
 
@@ -117,9 +117,9 @@ it('a value is retried when its error demands it, without reading the files agai
   await write('late');
   const since = files.waiting?.since;
   await jest.advanceTimersByTimeAsync(8000);
-  expect(did).toEqual(['read late', 'take late', 'rejected late: too early']);
+  expect(did).toEqual(['read late', 'use late', 'rejected late: too early']);
   await jest.advanceTimersByTimeAsync(3000);
-  expect(did.slice(3)).toEqual(['take late']);
+  expect(did.slice(3)).toEqual(['use late']);
   expect(files.waiting).toMatchObject({ value: 'late', since });
   accept();
   await jest.advanceTimersByTimeAsync(11_000);

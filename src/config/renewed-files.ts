@@ -18,7 +18,7 @@ interface RenewedFilesOptions<T> {
    * Puts the value into use.
    * @throws Error if that fails: it is retried after the error's `retryAfterMs`, or a minute.
    */
-  take(value: T, signal: AbortSignal): void | Promise<void>;
+  putIntoUse(value: T, signal: AbortSignal): void | Promise<void>;
   /** Called when the files were read again and their content is already in use. */
   unchanged?(): void;
   /** Called once for each combination of contents and message. `value` is null if the files could not be read. */
@@ -54,7 +54,7 @@ const toContents = (files: readonly string[]): string =>
     .join('\n');
 
 /**
- * Polls files, and reads, checks and takes them when their contents change. If they are bad, the current value stays in
+ * Polls files, and reads, checks and uses them when their contents change. If they are bad, the current value stays in
  * use, the rejection is reported once, and the same timer retries.
  */
 export class RenewedFiles<T> {
@@ -121,7 +121,7 @@ export class RenewedFiles<T> {
     const { signal } = this.#attempt;
     return this.#oneAtATime(async () => {
       if (signal.aborted || this.#isClosed) return;
-      const { read, isInUse, take, unchanged } = this.options;
+      const { read, isInUse, putIntoUse, unchanged } = this.options;
       let value = known;
       try {
         if (value === null) {
@@ -131,7 +131,7 @@ export class RenewedFiles<T> {
           signal.throwIfAborted();
         }
         if (isInUse(value)) unchanged?.();
-        else await take(value, signal);
+        else await putIntoUse(value, signal);
         this.#waiting = null;
       } catch (error) {
         if (!signal.aborted) this.#reject(error as Error, value);

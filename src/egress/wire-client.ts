@@ -149,7 +149,7 @@ class OpenedCall {
     return opened;
   };
 
-  /** Status of the response; null before it arrives. */
+  /** Those of the response; none before it arrives. */
   get headers(): IncomingHttpHeaders {
     return this.#response?.headers ?? {};
   }

@@ -35,7 +35,7 @@ export class ListenerCertificate {
       everyMs: POLL_EVERY_MS,
       read: () => readListenerPair(certFile, keyFile),
       isInUse: ({ cert, key }) => cert === listener.#pair.cert && key === listener.#pair.key,
-      take: (pair) => listener.#take(pair, certFile),
+      putIntoUse: (pair) => listener.#putIntoUse(pair, certFile),
       rejected: ({ message }) => listener.#rejected(message),
     });
     const listener = new ListenerCertificate(clock, logger, files, await files.open());
@@ -100,7 +100,7 @@ export class ListenerCertificate {
   }
 
   /** @throws FileUnusable if it is not valid now; the one in use is not rejected when it expires */
-  #take(pair: Pair, certFile: string): void {
+  #putIntoUse(pair: Pair, certFile: string): void {
     const { validFromDate: from, validToDate: to } = pair.certificate;
     const now = this.clock.now().wall;
     if (pair.cert !== this.#pair.cert && (now < from.getTime() || now > to.getTime())) {

@@ -1,4 +1,5 @@
-import { readIdentityMaterial, validityError, type IdentityMaterial } from '../../auth/identity-material.js';
+import { validityError } from '../../auth/client-certificate.js';
+import { readIdentityMaterial, type IdentityMaterial } from '../../auth/identity-material.js';
 import { envFilePath, existingEnvFile } from '../../config/env-file.js';
 import { SettingsInvalid } from '../../config/settings-error.js';
 import type { Settings } from '../../config/settings.js';
