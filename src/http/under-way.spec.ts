@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { connect, Socket, type AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { onClose } from '../../test/support/closing.js';
 import { until } from '../../test/support/until.js';
@@ -76,6 +77,21 @@ describe('closing all connections', () => {
     expect(String(answer)).toContain('now');
     waiting[0]?.();
     expect(String((await once(late, 'data'))[0])).toContain('late');
+    await drained;
+  });
+
+  it('answers a request that has arrived, even if this process was blocked past the time for last requests', async () => {
+    const { stop, dial, open } = await serve((_request, response) => response.end('last'));
+    const kept = dial('');
+    const answer = once(kept, 'data');
+    await until(() => open.size === 1);
+    // so that timers are due before sockets are read
+    await setImmediate();
+    const drained = stop();
+    kept.write(GET);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    expect(String((await answer)[0])).toContain('last');
+    kept.destroy();
     await drained;
   });
 

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import type { BeforeApplicationShutdown } from '@nestjs/common';
 import type { Settings } from '../config/settings.js';
 import { within } from '../time/deadline.js';
@@ -96,6 +96,8 @@ export class UnderWay implements BeforeApplicationShutdown {
     const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
     const lastRequestMs = Math.min(this.limits.lastRequestMs, graceMs);
     await within(closed, lastRequestMs);
+    // this process may have been blocked, with requests waiting to be read
+    await setImmediate();
     if (this.#count > 0) await within(this.#idle.promise, graceMs - lastRequestMs);
     server.closeAllConnections();
     for (const socket of this.#accepted) socket.destroy();
