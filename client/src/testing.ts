@@ -57,7 +57,7 @@ export interface FakeGateway {
   /** Responds like the gateway. Pass it to `createClient`. */
   readonly fetch: typeof fetch;
   set(scene: Scene): void;
-  /** Makes the next calls fail. Several orders are queued. */
+  /** Makes the next calls fail. Several failures are queued. */
   fail(code: AnswerCode, options?: FailOptions): void;
   /**
    * Moves the fake's clock forward. The clock also follows `Date.now()` and `performance.now()`, so with fake timers,

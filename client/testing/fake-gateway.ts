@@ -27,7 +27,7 @@ const MAX_ACCOUNTS = 1000;
 const SCENES: readonly Scene[] = ['well', 'slow', 'down', 'empty', 'moving', 'gone'];
 type Endpoint = NonNullable<FailOptions['endpoint']>;
 
-interface Order {
+interface QueuedFailure {
   readonly code: ProblemCode;
   readonly endpoint: Endpoint | undefined;
   readonly retryAfterMs: number | undefined;
@@ -86,7 +86,7 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
   const copies = toCopies(accounts);
   const calls: FakeCall[] = [];
   let bank = new FakeBank(copies, clock);
-  let orders: Order[] = [];
+  let queue: QueuedFailure[] = [];
   let lastId = 0;
 
   async function answer(asked: Asked): Promise<Response> {
@@ -117,9 +117,9 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
     const { method, path, search, headers, signal } = asked;
     const [, below = ''] = /^\/api\/v1\/(.*)$/.exec(path) ?? [];
     const endpoint = ENDPOINTS.find((each) => ROUTES[each].path.test(below)) ?? null;
-    const order = takeOrder(endpoint);
-    const code = order?.code;
-    if (order && code !== 'method-not-allowed' && code !== 'account-not-found') throw toError(order);
+    const queued = takeFailure(endpoint);
+    const code = queued?.code;
+    if (queued && code !== 'method-not-allowed' && code !== 'account-not-found') throw toError(queued);
     if (method === 'OPTIONS') return send(204, ALLOW, null);
     if ((method !== 'GET' && method !== 'HEAD') || code === 'method-not-allowed') {
       const detail = `${method} is not allowed here, only ${ALLOW.allow}.`;
@@ -156,12 +156,12 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
   }
 
   /** The failure that `fail` set for the next call of this endpoint. */
-  function takeOrder(endpoint: Endpoint | null): Order | undefined {
-    const order = orders.find((each) => each.endpoint === undefined || each.endpoint === endpoint);
-    if (!order) return undefined;
-    order.left -= 1;
-    if (order.left <= 0) orders = orders.filter((each) => each !== order);
-    return order;
+  function takeFailure(endpoint: Endpoint | null): QueuedFailure | undefined {
+    const queued = queue.find((each) => each.endpoint === undefined || each.endpoint === endpoint);
+    if (!queued) return undefined;
+    queued.left -= 1;
+    if (queued.left <= 0) queue = queue.filter((each) => each !== queued);
+    return queued;
   }
 
   const fake: FakeGateway = {
@@ -192,7 +192,7 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
       if (endpoint !== undefined && !ENDPOINTS.includes(endpoint)) {
         throw new TypeError(`endpoint must be one of ${ENDPOINTS.join(', ')}: ${endpoint}`);
       }
-      orders.push({ code, endpoint, retryAfterMs, left: times });
+      queue.push({ code, endpoint, retryAfterMs, left: times });
     },
     advance(ms) {
       if (!Number.isFinite(ms) || ms < 0) throw new TypeError(`ms must be a number from 0: ${ms}`);
@@ -202,14 +202,14 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
     reset() {
       clock.reset();
       bank = new FakeBank(copies, clock);
-      orders = [];
+      queue = [];
       calls.length = 0;
     },
   };
   return fake;
 }
 
-function toError({ code, retryAfterMs }: Order): GatewayError {
+function toError({ code, retryAfterMs }: QueuedFailure): GatewayError {
   const { status, when } = PROBLEMS[code];
   return new GatewayError(code, when, {
     // each 502, 503 and 504 comes with a back-off

@@ -45,7 +45,7 @@ async function build(): Promise<void> {
   try {
     mkdirSync(aside);
     await buildInto(aside);
-    // a source that changes meanwhile is newer than this build
+    // a source that changes during the build is newer than its output
     utimesSync(join(aside, 'main.js'), startedAt, startedAt);
     swap(aside);
   } catch (error) {

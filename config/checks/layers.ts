@@ -87,7 +87,7 @@ function layerOf(file: string): number {
   return layer;
 }
 
-/** The part of `folder` that contains a file: one of its folders, or `.` for its own files. */
+/** The subfolder of `folder` that contains `file`; `.` for a file directly in it, null for one outside. */
 function memberOf(file: string, folder: string): string | null {
   const path = relative(folder, file);
   if (path.startsWith('..')) return null;
@@ -109,7 +109,7 @@ function inCircles(all: readonly Import[], groupOf: (file: string) => string | n
 
 function isReachable(goal: string, start: string, next: ReadonlyMap<string, ReadonlySet<string>>): boolean {
   const found = new Set([start]);
-  // groups added meanwhile are visited too
+  // the loop also visits groups that it adds
   for (const each of found) for (const to of next.get(each) ?? []) found.add(to);
   return found.has(goal);
 }

@@ -45,7 +45,7 @@ export class Downloads {
     };
     try {
       pieces = begin(AbortSignal.any([caller, end.signal]));
-      // fails here if the list has ended meanwhile, before the header is sent
+      // a list that has just ended fails here, before the header is sent
       const first = await within(pieces.next(), deadline - performance.now());
       if (first === TIMED_OUT) throw overloaded(`The download was not ready within ${waitMs} ms.`);
       const stream = Readable.from(withFirst(first, pieces), { objectMode: false });

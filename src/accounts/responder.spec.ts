@@ -62,7 +62,7 @@ describe('a response', () => {
     expect(sent[0]?.headers).toMatchObject({ age: '1', 'cache-control': 'private, max-age=3' });
   });
 
-  it('uses the current list if its own was replaced and ended meanwhile', async () => {
+  it('uses the current list if its own was replaced and has ended', async () => {
     const ended = Object.assign(new LocalList([]), { answer: () => Promise.reject(new ListEnded()) });
     const old = { ...snapshotOf([]), list: ended };
     const { send, sent } = begin([old, snapshotOf([account()])]);

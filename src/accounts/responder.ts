@@ -81,8 +81,8 @@ export class Responder {
   }
 
   /**
-   * Uses the snapshot for this request. Retries once with the cached snapshot if the list was replaced and ended
-   * meanwhile.
+   * Uses the snapshot for this request. Retries once with the cached snapshot if the list was replaced and ended during
+   * the request.
    */
   #withSnapshot(request: FastifyRequest, use: (served: ServedSnapshot) => Sent): Sent {
     const wanted = readCacheDirectives(request.headers['cache-control']);

@@ -310,7 +310,7 @@ describe('the log', () => {
   });
 });
 
-it.each([0, 1, 2])('the state is read at a single moment, even if time passes meanwhile (%i)', async (ms) => {
+it.each([0, 1, 2])('the state is read at a single moment, even if time passes while it is read (%i)', async (ms) => {
   const scene = new Scene();
   const { unusableAt } = await scene.begin();
   scene.clock.advance(unusableAt.wall - scene.clock.now().wall - 10 - ms);

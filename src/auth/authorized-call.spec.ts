@@ -137,7 +137,7 @@ describe('without a token', () => {
     expect(error.code).toBe('bank-unreachable');
   });
 
-  it('nothing is sent for a caller who has left meanwhile', async () => {
+  it('nothing is sent for a caller who has left', async () => {
     const { get, sent } = begin([200]);
     const reason = new GatewayError('stopping', 'bye');
     expect(await rejectionOf(() => get(AbortSignal.abort(reason)))).toBe(reason);

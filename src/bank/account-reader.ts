@@ -127,7 +127,7 @@ export class AccountReader {
         while (lastRequested < Math.min(lastKnown, number + atOnce - 1)) {
           lastRequested += 1;
           const answer = this.#get(refresh, lastRequested, pageSize, signal);
-          // it may never be awaited
+          // if the loop ends early, nothing awaits this response, and its rejection must not end the process
           answer.catch(() => undefined);
           requested.push(answer);
         }

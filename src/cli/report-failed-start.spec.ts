@@ -29,10 +29,10 @@ it.each<[string, Error, number, string]>([
   ],
   ['an unforeseen error', new TypeError('secret'), 1, 'internal error: TypeError.'],
   [
-    'a file of --replay that is no recording',
-    new SandboxNotStarted('--replay: x is no recording.', { cause: new RecordingUnusable('x is no recording.') }),
+    'a --replay file that is not a recording',
+    new SandboxNotStarted('--replay: x is not a recording.', { cause: new RecordingUnusable('x is not a recording.') }),
     2,
-    'x is no recording.',
+    'x is not a recording.',
   ],
   [
     'a wrong passcode',

@@ -65,7 +65,7 @@ export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): Se
   ];
   if (errors.length > 0) throw new SettingsInvalid([...errors, ...checkCertificateFiles(values)], warnings);
 
-  // without errors every value is set, except the bank's if the sandbox replaces the bank
+  // without errors every required value is set, except those of the bank if the sandbox replaces it
   const complete = values as Values;
   const settings: Settings = {
     ...complete,

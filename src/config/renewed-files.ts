@@ -21,7 +21,10 @@ interface RenewedFilesOptions<T> {
   putIntoUse(value: T, signal: AbortSignal): void | Promise<void>;
   /** Called when the files were read again and their content is already in use. */
   unchanged?(): void;
-  /** Called once for each combination of contents and message. `value` is null if the files could not be read. */
+  /**
+   * Called once for each error message, and again after a change of the files or `reload`. `value` is null if the files
+   * could not be read.
+   */
   rejected(error: Error, value: T | null): void;
   readonly everyMs: number;
 }

@@ -95,7 +95,9 @@ describe('a page of this gateway', () => {
     { origin: own },
     { origin: '', referer: `${own}/accounts` },
     { referer: 'http://GATEWAY.example:3000/' },
-  ])('is recognized as the caller with %j', (headers) => expect(isFromOwnPage({ host, ...headers })).toBe(true));
+  ])('is recognized as the caller by the headers %j', (headers) =>
+    expect(isFromOwnPage({ host, ...headers })).toBe(true),
+  );
 
   it.each([
     {},

@@ -42,8 +42,8 @@ export function isOwnOrigin(origin: string, host: string | undefined): boolean {
 }
 
 /**
- * True if a page of this gateway made the call. Browsers show it in one of three headers, over plain HTTP only in the
- * last.
+ * True if a page of this gateway made the call: by Sec-Fetch-Site, which browsers send over HTTPS and to localhost
+ * only, else by Origin or Referer.
  */
 export function isFromOwnPage({ host, origin, referer, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
   if (site) return site === 'same-origin';

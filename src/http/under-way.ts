@@ -67,8 +67,8 @@ export class UnderWay implements BeforeApplicationShutdown {
   }
 
   /**
-   * Sets the server to close at a stop. On a TLS server, `closeAllConnections` leaves connections open whose handshake
-   * is under way.
+   * Registers the server, whose connections are closed when the process stops. On a TLS server, `closeAllConnections`
+   * misses connections whose handshake is under way.
    */
   watch(server: Server): void {
     this.#server = server;

@@ -124,7 +124,7 @@ function toRows(list: readonly unknown[], path: string): Row[] {
   });
 }
 
-/** A whole number, sent as number or text; null for anything else. */
+/** A count of at most nine digits, sent as number or text; null for anything else. */
 const toCount = (value: unknown) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : null);
 
 const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -52,7 +52,10 @@ export type Export =
   | { readonly kind: 'csv'; readonly selection: Selection; readonly dialect: CsvDialect }
   | { readonly kind: 'ndjson'; readonly selection: Selection };
 
-/** The text of a file, row by row. @param asOf time of the request to the bank */
+/**
+ * Yields the rows of a CSV or NDJSON export; undefined where the thread may pause.
+ * @param asOf time of the request to the bank
+ */
 export function* toRows(list: AccountList, asked: Export, asOf: string): Generator<string | undefined, void> {
   const matching = yield* list.select(asked.selection);
   if (asked.kind === 'csv') yield* toCsv(matching, asOf, asked.dialect);

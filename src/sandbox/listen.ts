@@ -10,7 +10,7 @@ export interface Place {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  /** The setting for the port, for the error. */
+  /** The setting of the port, named in the error message. */
   readonly variable: 'SANDBOX_PORT' | 'SANDBOX_AUTH_PORT' | 'SANDBOX_CONTROL_PORT';
 }
 

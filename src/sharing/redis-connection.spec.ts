@@ -59,7 +59,7 @@ it('an endless reply on an idle connection closes the connection', async () => {
   expect(connection.trouble).toBe('it did not answer in time (timeout)');
 });
 
-it('a server that is no Redis is said to be none', async () => {
+it('a server that is not Redis is reported as such', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => undefined).on('data', () => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'));
   });
@@ -71,5 +71,5 @@ it('a server that is no Redis is said to be none', async () => {
   const connection = new RedisConnection(settings, pino({ level: 'silent' }), new FakeClock());
   onClose(() => connection.close());
   await connection.connect();
-  expect(connection.trouble).toBe('its answer makes no sense: it may be no Redis (nonsense)');
+  expect(connection.trouble).toBe('its reply makes no sense: the server may not be Redis (nonsense)');
 });

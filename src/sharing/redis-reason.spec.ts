@@ -48,7 +48,7 @@ it.each([
     failure('EPROTO', 'write EPROTO 1:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:x.c:1:\n'),
     'it does not speak TLS here: compare redis:// and rediss://',
   ],
-  [new Error('Unknown RESP type 72 "H"'), 'its answer makes no sense: it may be no Redis (nonsense)'],
+  [new Error('Unknown RESP type 72 "H"'), 'its reply makes no sense: the server may not be Redis (nonsense)'],
 ])('the failure %# of a connection is said in words', (error, words) => {
   expect(toReason(error)).toContain(words);
 });

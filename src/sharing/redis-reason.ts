@@ -14,7 +14,7 @@ const NO_TLS = 'it does not speak TLS here: compare redis:// and rediss://';
 const REASONS: Readonly<Record<string, string>> = {
   ...TCP_FAILURES,
   timeout: 'it did not answer in time',
-  nonsense: 'its answer makes no sense: it may be no Redis',
+  nonsense: 'its reply makes no sense: the server may not be Redis',
   clock: "its clock differs from this machine's by more than a day",
   cluster: CLUSTER,
   MOVED: CLUSTER,

@@ -127,7 +127,10 @@ export class ListThread {
     }
   }
 
-  /** The accounts as JSON, for storing; null if they take more than `maxBytes`. @throws as `answer` */
+  /**
+   * The accounts as JSON, for storing; null if they take more than `maxBytes`. @throws ListEnded; GatewayError
+   * internal-error
+   */
   toJson(maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> {
     return this.#call('toJson', [maxBytes]);
   }

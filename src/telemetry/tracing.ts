@@ -5,7 +5,7 @@ import { VERSION } from '../config/build-output.js';
 import { within } from '../time/deadline.js';
 import { traceWith } from './spans.js';
 
-/** Maximum wait, at a stop, for the last spans to be sent. */
+/** Maximum time, when the process stops, to send the last spans. */
 const FLUSH_MS = 1000;
 const MAX_VALUE_LENGTH = 200;
 

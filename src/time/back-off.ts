@@ -39,8 +39,8 @@ interface Series {
 }
 
 /**
- * Back-off after failures, and thereby the circuit breaker: while it lasts, nothing is requested. 1 s, 2 s, 4 s … 30 s
- * after a failure; 30 s … 300 s after a rejection of credentials, certificate or address; a Retry-After from the bank
+ * Back-off after failures, which is also the circuit breaker: while it lasts, nothing is requested. 1 s, 2 s, 4 s … 30
+ * s after a failure; 30 s … 300 s after a rejection of credentials, certificate or address; a Retry-After from the bank
  * takes precedence, up to 300 s. Jitter makes a step up to a fifth longer, never shorter.
  */
 export class BackOff {

@@ -168,7 +168,7 @@ describe('compression', () => {
 });
 
 describe('a download', () => {
-  it('a slow reader gets the whole list of one snapshot, although two refreshes happen meanwhile', async () => {
+  it('a slow reader gets the whole list of one snapshot, although two refreshes happen during it', async () => {
     // the same snapshot, however long the first download takes
     clock.stop();
     bank.onAccounts = listSample(4000);

@@ -66,7 +66,7 @@ describe('a failure of the account list leads to its code', () => {
     ...BOTH,
     ['401 always', status(401), rejected, 2],
     ['ibans a text', withField('ibans', `"${PLANTED.iban}"`), invalid],
-    ['an amount that is no number', withField('beginOfDayAmount', `"${PLANTED.text}"`), invalid],
+    ['an amount that is not a number', withField('beginOfDayAmount', `"${PLANTED.text}"`), invalid],
     // two attempts, each over two fresh connections, the first after a kept one
     ['closed before an answer', ({ socket }) => void socket.destroy(), network, 5],
     ['reset before an answer', ({ socket }) => resetUnder(socket as TLSSocket), network, 5],

@@ -444,7 +444,7 @@ export async function namesOf(currency: string): Promise<string[]> {
   }
 }
 // none of the types is any
-// @ts-expect-error -- a number is no currency
+// @ts-expect-error -- a number is not a currency
 void gateway.listAccounts({ currency: 978 });
 // @ts-expect-error -- no answer has this code
 fake.fail('clock-skewed');

@@ -512,7 +512,7 @@ describeWithChromium('the console page in a real browser', () => {
       await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' });
       await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
       await until(async () => (await page.getByRole('heading', { level: 1 }).innerText()) !== first);
-      // the negative case: another time is no other state
+      // the negative case: a new time alone does not change the state
       expect(await announced.textContent()).toBe('');
       await turn(page, 'Bank down');
       await headline(page, COPY);

@@ -53,7 +53,7 @@ describe('the shell blocks of the documents', () => {
     ['A=1 B=2 /usr/bin/node main.js && npm test | jq .', ['node', 'npm', 'jq']],
     ["jq 'a | b && c'", ['jq']],
     ['REDIS_URL_FILE=/run/secrets/redis-url', []],
-  ])('the programs of %s are found', (line, programs) => {
+  ])('the parser finds the programs in %s', (line, programs) => {
     expect(programsOf(line)).toEqual(programs);
   });
 });

@@ -300,7 +300,7 @@ describe('node dist/main.js doctor --record and --compare', () => {
     ['no JSON', (file) => writeFileSync(file, 'secret\n'), /line 1 is not JSON/],
     ['another JSON', (file) => writeFileSync(file, '{"secret":1}\n'), /line 1, recording: unexpected form/],
     [
-      'with a key that is no header',
+      'with a key that is not a header',
       (file) =>
         writeFileSync(
           file,

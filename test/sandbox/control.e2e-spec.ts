@@ -93,7 +93,7 @@ describe('the control port', () => {
     [{ revokeTokens: false }, 'revokeTokens must be true'],
     [{ allowedIps: '::1' }, 'allowedIps must be a list of at most 1000'],
     [{ failNext: '503' }, 'failNext.0 must be an object with endpoint, times and with'],
-    [{ failNext: { endpoint: 'accounts', with: '503', time: 2 } }, 'failNext.0.time is no part of an order'],
+    [{ failNext: { endpoint: 'accounts', with: '503', time: 2 } }, 'failNext.0.time is not a known property'],
     [[], 'the body must be a JSON object'],
   ])('rejects %j in words, not in those of a library', async (patch, problem) => {
     const { status, json } = await control(bank, 'PATCH', patch);
@@ -118,7 +118,7 @@ describe('the control port', () => {
 describe('failNext', () => {
   let bank: Sandbox;
   let token: string;
-  const order = (fault: Fault, times = 1): Promise<unknown> =>
+  const failWith = (fault: Fault, times = 1): Promise<unknown> =>
     control(bank, 'PATCH', { failNext: { endpoint: 'accounts', times, with: fault } });
   beforeAll(async () => {
     bank = await start();
@@ -134,7 +134,7 @@ describe('failNext', () => {
     ['html', { status: 200, headers: expect.objectContaining({ 'content-type': 'text/html; charset=utf-8' }) }],
     ['malformed', { status: 200 }],
   ])('%s fails the next request accordingly, once', async (fault, expected) => {
-    await order(fault);
+    await failWith(fault);
     const reply = await askAccounts(bank, token);
     if (fault === 'malformed') expect(() => JSON.parse(reply.text) as unknown).toThrow();
     expect(reply).toMatchObject(expected);
@@ -142,9 +142,9 @@ describe('failNext', () => {
   });
 
   it('truncate cuts the body off, reset resets the connection', async () => {
-    await order('truncate');
+    await failWith('truncate');
     await expect(askAccounts(bank, token)).rejects.toThrow(/aborted/);
-    await order('reset');
+    await failWith('reset');
     await expect(askAccounts(bank, token)).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(bank.requests.at(-1)).toMatchObject({ fault: 'reset', status: null });
   });
@@ -162,18 +162,18 @@ describe('failNext', () => {
     for (let i = 0; i < 2; i++) statuses.push((await askAccounts(bank, token)).status);
     expect(statuses).toEqual([503, 503, 404, 200]);
     expect([(await askToken(bank)).status, (await askToken(bank)).status]).toEqual([401, 200]);
-    await order('503', 100);
+    await failWith('503', 100);
     await control(bank, 'DELETE');
     expect((await askAccounts(bank, token)).status).toBe(200);
   });
 
-  it('keeps the newest 100 orders', async () => {
-    const orders = (count: number, fault: Fault) =>
+  it('keeps the newest 100 faults', async () => {
+    const faults = (count: number, fault: Fault) =>
       Array.from({ length: count }, () => ({ endpoint: 'accounts', times: 1, with: fault }));
-    await control(bank, 'PATCH', { failNext: orders(60, '503') });
-    await control(bank, 'PATCH', { failNext: orders(60, '404') });
+    await control(bank, 'PATCH', { failNext: faults(60, '503') });
+    await control(bank, 'PATCH', { failNext: faults(60, '404') });
     const { failNext } = (await control(bank, 'GET')).json as { failNext: object[] };
-    expect(failNext).toEqual([...orders(40, '503'), ...orders(60, '404')]);
+    expect(failNext).toEqual([...faults(40, '503'), ...faults(60, '404')]);
     await control(bank, 'DELETE');
   });
 
@@ -183,7 +183,7 @@ describe('failNext', () => {
     expect((await askToken(bank)).status).toBe(200);
     expect(performance.now() - before).toBeGreaterThanOrEqual(295);
     await control(bank, 'PATCH', { latencyMs: 60_000 });
-    await order('hang');
+    await failWith('hang');
     const begun = bank.requests.length;
     const answers = [askToken(bank), askAccounts(bank, token)].map((answer) => answer.catch(() => 'ended'));
     while (bank.requests.length < begun + 2) await new Promise(setImmediate);

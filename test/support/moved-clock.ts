@@ -26,7 +26,7 @@ export class MovedClock extends Clock {
     this.#offsetMs.wall += ms;
   }
 
-  /** Moves only the monotonic clock, as when the wall clock is set back meanwhile. */
+  /** Moves only the monotonic clock forward, as if the wall clock had been set back by the same amount. */
   moveMonotonic(ms: number): void {
     this.#offsetMs.monotonic += ms;
   }

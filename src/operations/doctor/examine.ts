@@ -81,7 +81,7 @@ async function examineBank(
   const { egress } = identity;
   const call = new AuthorizedCall({ current: identity }, settings, clock);
   let tls: Record<string, TlsFacts> = {};
-  /** Runs a step that the bank may reject. It resumes no TLS session, so that the bank checks the certificate anew. */
+  /** Runs a step that the bank may reject. It resumes no TLS session, so that the bank checks the certificate again. */
   const ask = <T>(name: 'tls' | 'token' | 'accounts', work: (findings: Findings) => Promise<T>): Promise<T> =>
     steps.run(name, async (findings) => {
       if (name !== 'tls') egress.forget();

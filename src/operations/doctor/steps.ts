@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors/gateway-error.js';
 import { PROBLEMS, remedyOf, type AnyCode, type Owner } from '../../errors/problem-table.js';
 
-/** The steps in their order, which also gives the exit codes (docs/troubleshooting.md#steps-and-exit-codes). */
+/** The steps of the doctor. Their order determines the exit codes (docs/troubleshooting.md#steps-and-exit-codes). */
 export const STEPS = [
   'settings',
   'certificate',

@@ -58,7 +58,7 @@ export class BankCondition {
       lastError: this.#lastError,
       /**
        * Start of the period in which refreshes exceed the soft timeout, and the maximum age of the copies that apps got
-       * meanwhile.
+       * during it.
        */
       slow: this.#slow,
     };
@@ -81,7 +81,7 @@ export class BankCondition {
     this.log.logger[error.needsSomeone ? 'error' : 'warn'](fields, 'calls to the bank fail');
   }
 
-  /** @param replacedAgeMs age of the copy that apps got meanwhile; null for none */
+  /** @param replacedAgeMs age of the copy that apps got during the refresh; null for none */
   #noteDuration(ms: number, replacedAgeMs: number | null): void {
     if (ms < this.settings.SNAPSHOT_SOFT_TIMEOUT_MS) {
       this.#fastInARow += 1;

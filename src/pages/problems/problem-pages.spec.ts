@@ -32,7 +32,7 @@ describe('the pages of the errors', () => {
   it.each([
     ['bank-error', true],
     ['not-found', false],
-  ] as const)("of a navigation that failed with %s link to the bank's status page: %s", (code, isLinked) => {
+  ] as const)("after a navigation that fails with %s, link to the bank's status page: %s", (code, isLinked) => {
     const document = toProblemDocument(new GatewayError(code, 'Detail.'), '/', 'r-1');
     expect(toFailurePage(document, STATUS_PAGE).includes('href="https://status.bank.example/?a&amp;b"')).toBe(isLinked);
     expect(toFailurePage(document, null)).not.toContain('status page</a>');

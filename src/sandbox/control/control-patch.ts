@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Allowlist } from '../state/allowlist.js';
-import { ENDPOINTS, FAULTS, MAX_ORDERS } from '../state/faults.js';
+import { ENDPOINTS, FAULTS, MAX_QUEUED_FAULTS } from '../state/faults.js';
 
 const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`);
 
@@ -11,7 +11,7 @@ const wholeNumber = (min: number, max: number) => {
 const yesOrNo = z.boolean('must be true or false');
 const atMost = (count: number) => `must be a list of at most ${count}`;
 
-const faultOrder = z.strictObject(
+const queuedFault = z.strictObject(
   { endpoint: oneOf(ENDPOINTS), times: wholeNumber(1, 1_000_000).default(1), with: oneOf(FAULTS) },
   'must be an object with endpoint, times and with',
 );
@@ -39,7 +39,7 @@ const controlPatch = z.strictObject(
     failNext: z
       .preprocess(
         (value) => (Array.isArray(value) ? value : [value]),
-        z.array(faultOrder).max(MAX_ORDERS, atMost(MAX_ORDERS)),
+        z.array(queuedFault).max(MAX_QUEUED_FAULTS, atMost(MAX_QUEUED_FAULTS)),
       )
       .exactOptional(),
   },
@@ -67,7 +67,7 @@ export function checkPatch(value: unknown): PatchResult {
   const problems = error.issues.flatMap((issue) => {
     const { path, message } = issue;
     if (issue.code !== 'unrecognized_keys') return { name: path.join('.') || 'the body', reason: message };
-    const reason = path.length > 0 ? 'is no part of an order' : `is not a switch; these are: ${allowed.join(', ')}`;
+    const reason = path.length > 0 ? 'is not a known property' : `is not a switch; these are: ${allowed.join(', ')}`;
     return issue.keys.map((key) => ({ name: [...path, key].join('.'), reason }));
   });
   return { isValid: false, problems, allowed };

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { chmod, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
-/** Maximum size, larger than any of the files, bytes. */
+/** Maximum size of an identity file, bytes. The files are far smaller. */
 const MAX_BYTES = 1_048_576;
 
 const NAMES = {

@@ -53,7 +53,7 @@ export class RecordingUnusable extends Error {
 
 /** Reads a recording from `doctor --record`, which is untrusted input. @throws RecordingUnusable */
 export function readRecording(file: string): Recording {
-  const reject = (why: string) => new RecordingUnusable(`${file} is no recording of the doctor: ${why}.`);
+  const reject = (why: string) => new RecordingUnusable(`${file} is not a recording of the doctor: ${why}.`);
   const text = readText(file).trimEnd();
   if (text === '') throw reject('it is empty');
   const lines = text.split('\n', MAX_LINES + 1);

@@ -6,11 +6,11 @@ export type Endpoint = (typeof ENDPOINTS)[number];
 export const FAULTS = ['401', '404', '429', '500', '503', 'html', 'truncate', 'reset', 'hang', 'malformed'] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** Maximum number of pending orders. Further ones displace the oldest. */
-export const MAX_ORDERS = 100;
+/** Maximum number of queued faults. Beyond it, the oldest are dropped. */
+export const MAX_QUEUED_FAULTS = 100;
 
-/** An order from `failNext`: the next `times` responses of an endpoint. */
-export interface FaultOrder {
+/** A fault queued by `failNext`, for the next `times` responses of an endpoint. */
+export interface QueuedFault {
   readonly endpoint: Endpoint;
   readonly times: number;
   readonly with: Fault;

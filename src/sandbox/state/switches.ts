@@ -1,5 +1,5 @@
 import { Allowlist } from './allowlist.js';
-import { MAX_ORDERS, type Endpoint, type Fault, type FaultOrder } from './faults.js';
+import { MAX_QUEUED_FAULTS, type Endpoint, type Fault, type QueuedFault } from './faults.js';
 
 /** Switches that have a value. */
 interface SwitchValues {
@@ -12,7 +12,7 @@ interface SwitchValues {
   /** A secret, never shown. */
   readonly password: string;
   /** Pending failures, oldest first. */
-  readonly failNext: readonly FaultOrder[];
+  readonly failNext: readonly QueuedFault[];
 }
 
 /** The current behavior of the sandbox. The control port changes it; the service reads it at every request. */
@@ -46,17 +46,21 @@ export class Switches {
   /** Takes the next pending failure of that endpoint; null without one. */
   takeFault(endpoint: Endpoint): Fault | null {
     const { failNext } = this.#values;
-    const at = failNext.findIndex((order) => order.endpoint === endpoint);
-    const order = failNext[at];
-    if (!order) return null;
-    const left = order.times > 1 ? [{ ...order, times: order.times - 1 }] : [];
+    const at = failNext.findIndex((queued) => queued.endpoint === endpoint);
+    const queued = failNext[at];
+    if (!queued) return null;
+    const left = queued.times > 1 ? [{ ...queued, times: queued.times - 1 }] : [];
     this.#values = { ...this.#values, failNext: failNext.toSpliced(at, 1, ...left) };
-    return order.with;
+    return queued.with;
   }
 
   /** Sets the given switches; appends `failNext` to the pending failures. */
   set({ failNext = [], ...change }: Partial<SwitchValues>): void {
-    this.#replace({ ...this.#values, ...change, failNext: [...this.#values.failNext, ...failNext].slice(-MAX_ORDERS) });
+    this.#replace({
+      ...this.#values,
+      ...change,
+      failNext: [...this.#values.failNext, ...failNext].slice(-MAX_QUEUED_FAULTS),
+    });
   }
 
   /** Restores the initial settings. */

@@ -90,7 +90,7 @@ function describeMachine({ starts }) {
   return [
     `accounts-gateway bench, ${new Date().toISOString()}`,
     `${cpus().length} × ${model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${release()}, Node ${process.version}`,
-    `Medians of ${starts} starts of every process; ${cores}; all on 127.0.0.1. Load average before: ${loadavg()[0].toFixed(2)}.`,
+    `Medians over starts of every process: ${starts}; ${cores}; all on 127.0.0.1. Load average before: ${loadavg()[0].toFixed(2)}.`,
     '',
   ].join('\n');
 }

@@ -21,17 +21,17 @@ describe('the first six days of the simulated month', () => {
     month = JSON.parse(stdout) as Month;
   });
 
-  it('never has an expired token sent, nor two token requests at once', () => {
+  it('never sends an expired token, or two token requests at once', () => {
     expect(month.misuse).toEqual({ expiredTokens: 0, tokenRequestsAtOnce: 1 });
   });
 
-  it('has few token requests, and no failed call under slow responses, a short outage, revoked tokens and a wrong clock', () => {
+  it('makes few token requests, and no call fails through slow responses, a short outage, revoked tokens or a wrong clock', () => {
     expect(month.odd).toEqual(expect.arrayContaining(['slow', 'down', 'revoked', 'clock']));
     expect(Math.max(...month.calls.token)).toBeLessThan(24 * 20);
     expect(month.counters['errors']).toBeUndefined();
   });
 
-  it('has no refresh while nobody calls: on Saturday there is one export', () => {
+  it('makes no refresh while nobody calls: on Saturday there is one export', () => {
     expect(month.calls.accounts.map((calls) => calls > 3000)).toEqual([true, true, true, true, true, false]);
     expect(month.calls.accounts[5]).toBeLessThanOrEqual(2);
   });
