@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { assertAcceptsJson } from '../representation/negotiation.js';
 import { readQuery } from '../representation/read-query.js';
 import { refTo } from '../representation/schemas.js';
-import { ANSWER_SCHEMAS } from '../list/answer-schemas.js';
+import { DOCUMENT_SCHEMAS } from '../list/document-schemas.js';
 import { CSV_COLUMNS } from '../list/csv.js';
 import {
   chooseListType,
@@ -34,7 +34,7 @@ export class AccountsController {
   @ApiOkResponse({
     description: 'one page of the accounts that match; CSV and NDJSON have all of them',
     content: {
-      [MEDIA_TYPES.json]: { schema: refTo(ANSWER_SCHEMAS.accounts) },
+      [MEDIA_TYPES.json]: { schema: refTo(DOCUMENT_SCHEMAS.accounts) },
       [MEDIA_TYPES.csv]: { schema: { type: 'string', description: `with the columns ${CSV_COLUMNS.join(', ')}` } },
       [MEDIA_TYPES.ndjson]: { schema: { type: 'string', description: 'an Account on each line' } },
     },
@@ -65,7 +65,7 @@ export class AccountsController {
   })
   @ApiOkResponse({
     description: 'one account',
-    content: { [MEDIA_TYPES.json]: { schema: refTo(ANSWER_SCHEMAS.account) } },
+    content: { [MEDIA_TYPES.json]: { schema: refTo(DOCUMENT_SCHEMAS.account) } },
   })
   one(
     @Param('accountId') accountId: string,
@@ -87,7 +87,7 @@ export class AccountsController {
   })
   @ApiOkResponse({
     description: 'the totals, ordered by currency',
-    content: { [MEDIA_TYPES.json]: { schema: refTo(ANSWER_SCHEMAS.totals) } },
+    content: { [MEDIA_TYPES.json]: { schema: refTo(DOCUMENT_SCHEMAS.totals) } },
   })
   totals(
     @Query({ schema: filtersSchema }) _query: unknown,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { account, LocalList, snapshotOf } from '../../test/support/sample-snapshots.js';
-import type { SnapshotFacts } from '../list/answer-schemas.js';
+import type { SnapshotFacts } from '../list/document-schemas.js';
 import type { Query } from '../list/queries.js';
 import type { ServedSnapshot } from '../cache/snapshot-cache.js';
 import type { Settings } from '../config/settings.js';
@@ -16,12 +16,12 @@ const encodingOf = (response: EncodedResponse | null) => response?.headers['cont
 function begin(bytes: number) {
   const gate = Promise.withResolvers<void>();
   const asked: { readonly query: Query; readonly signal: AbortSignal }[] = [];
-  const answer = async (query: Query, _facts: SnapshotFacts, signal: AbortSignal) => {
+  const document = async (query: Query, _facts: SnapshotFacts, signal: AbortSignal) => {
     asked.push({ query, signal });
     await gate.promise;
     return { digest: JSON.stringify(query), body: new Uint8Array(bytes) };
   };
-  const snapshot = { ...snapshotOf([account()]), list: Object.assign(new LocalList([]), { answer }) };
+  const snapshot = { ...snapshotOf([account()]), list: Object.assign(new LocalList([]), { document }) };
   const served: ServedSnapshot = { snapshot, stale: false, cache: 'hit', failure: null };
   const responses = new EncodedResponses({ SNAPSHOT_MAX_AGE_MS: 300_000 } as Settings);
   return {

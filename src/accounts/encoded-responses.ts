@@ -5,7 +5,7 @@ import pLimit from 'p-limit';
 import { expiresAt } from '../cache/freshness.js';
 import type { ServedSnapshot } from '../cache/snapshot-cache.js';
 import { Settings } from '../config/settings.js';
-import type { SnapshotFacts } from '../list/answer-schemas.js';
+import type { SnapshotFacts } from '../list/document-schemas.js';
 import type { Query } from '../list/queries.js';
 import { compress, MIN_COMPRESSED_BYTES, type Compression, type Encoding } from '../representation/negotiation.js';
 import type { Snapshot } from '../snapshot/snapshot-source.js';
@@ -64,7 +64,7 @@ export class EncodedResponses {
    * Returns the response: at once from memory, or built once for all callers who wait for it. Null for an account that
    * is not in the list.
    * @param toSignal creates the caller's signal, if the caller must wait
-   * @throws as `ListThread.answer`; the reason of the signal when it aborts
+   * @throws as `ListThread.document`; the reason of the signal when it aborts
    */
   get(
     served: ServedSnapshot,
@@ -88,9 +88,9 @@ export class EncodedResponses {
   }
 
   async #ask(served: ServedSnapshot, query: Query, signal: AbortSignal): Promise<EncodedResponse | null> {
-    const answer = await served.snapshot.list.answer(query, toFacts(served, this.settings), signal);
-    if (answer === null) return null;
-    const { digest, body } = answer;
+    const document = await served.snapshot.list.document(query, toFacts(served, this.settings), signal);
+    if (document === null) return null;
+    const { digest, body } = document;
     return {
       headers: { etag: `W/"${digest}"`, 'content-type': 'application/json; charset=utf-8' },
       body: body && Buffer.from(body.buffer, body.byteOffset, body.byteLength),

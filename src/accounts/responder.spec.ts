@@ -51,19 +51,19 @@ function begin(snapshots: Snapshot[], deadlineMs = 15_000) {
 
 describe('a response', () => {
   it('has an Age that includes the time to build it, and a max-age that ends with the maximum age of the snapshot', async () => {
-    const slow = async (...args: Parameters<LocalList['answer']>) => {
+    const slow = async (...args: Parameters<LocalList['document']>) => {
       clock.advance(1100);
-      return new LocalList([]).answer(...args);
+      return new LocalList([]).document(...args);
     };
     const askedAt = new FakeClock().now();
-    const list = Object.assign(new LocalList([]), { answer: slow });
+    const list = Object.assign(new LocalList([]), { document: slow });
     const { clock, send, sent } = begin([{ ...snapshotOf([]), askedAt, list }]);
     await send();
     expect(sent[0]?.headers).toMatchObject({ age: '1', 'cache-control': 'private, max-age=3' });
   });
 
   it('uses the current list if its own was replaced and has ended', async () => {
-    const ended = Object.assign(new LocalList([]), { answer: () => Promise.reject(new ListEnded()) });
+    const ended = Object.assign(new LocalList([]), { document: () => Promise.reject(new ListEnded()) });
     const old = { ...snapshotOf([]), list: ended };
     const { send, sent } = begin([old, snapshotOf([account()])]);
     await send();
@@ -72,7 +72,7 @@ describe('a response', () => {
   });
 
   it('is an error if the list does not answer within the deadline', async () => {
-    const busy = Object.assign(new LocalList([]), { answer: () => new Promise<never>(() => undefined) });
+    const busy = Object.assign(new LocalList([]), { document: () => new Promise<never>(() => undefined) });
     const { send, sent } = begin([{ ...snapshotOf([]), list: busy }], 50);
     expect(await rejectionOf(async () => send())).toMatchObject({ code: 'overloaded', retryAfterMs: 1000 });
     expect(sent).toEqual([]);

@@ -18,7 +18,7 @@ import { MEDIA_TYPES } from './list-query.js';
 
 const RETRY_AFTER_MS = 1000;
 /** Time to build the response for a caller whose refresh finished just before the deadline. */
-const MIN_ANSWER_MS = 300;
+const MIN_BUILD_MS = 300;
 /** Long documents compressed at once; further ones are sent uncompressed. */
 const MAX_COMPRESSED_STREAMS = 2;
 
@@ -51,7 +51,7 @@ export class Responder {
   sendJson(request: FastifyRequest, reply: FastifyReply, query: Query): Sent {
     const encoding = toEncoding(request.headers['accept-encoding']);
     const toSignal = () => {
-      const deadline = AbortSignal.timeout(Math.max(MIN_ANSWER_MS, this.#leftMs(request)));
+      const deadline = AbortSignal.timeout(Math.max(MIN_BUILD_MS, this.#leftMs(request)));
       return AbortSignal.any([request.signal, deadline]);
     };
     return this.#withSnapshot(request, (served) => {

@@ -18,7 +18,8 @@ interface AccessTokenProviderOptions {
 
 /**
  * Keeps the access token of one identity by the rules of docs/bank.md#token-rules: one request in flight, background
- * renewal while the gateway is in use, no use in the last seconds of its life, back-off after failures.
+ * renewal while the gateway is in use, no use in the last seconds of its life, back-off after failures. The times come
+ * with the token (`toAccessToken`).
  */
 export class AccessTokenProvider {
   readonly #backOff: BackOff;

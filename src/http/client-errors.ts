@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { GatewayError } from '../errors/gateway-error.js';
 import { SECURITY_HEADERS } from '../representation/security-headers.js';
 import { MAX_HEADER_BYTES } from './http-limits.js';
-import { toProblemAnswer } from './problem-answer.js';
+import { toProblemResponse } from './send-problem.js';
 import type { RequestLog } from './request-log.js';
 import type { UnderWay } from './under-way.js';
 
@@ -44,7 +44,7 @@ export function reject(
 
 /** The bytes of a complete response. */
 function toLastResponse(error: GatewayError, requestId: string): Buffer {
-  const { headers, body } = toProblemAnswer(error, '/', requestId);
+  const { headers, body } = toProblemResponse(error, '/', requestId);
   const all = { ...SECURITY_HEADERS, ...headers, 'x-request-id': requestId, connection: 'close' };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\ndate: ${new Date().toUTCString()}\r\n${lines.join('')}\r\n`;

@@ -16,7 +16,7 @@ import { Log } from '../telemetry/log.js';
 import { Clock } from '../time/clock.js';
 import { createHttp } from './create-http.js';
 import { HTTP_LIMITS } from './http-limits.js';
-import { sendProblem } from './problem-answer.js';
+import { sendProblem } from './send-problem.js';
 
 /** More bytes than the system buffers for a client that reads nothing. */
 const LARGE = Buffer.alloc(16 * 1024 * 1024);

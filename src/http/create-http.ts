@@ -18,7 +18,7 @@ import { answerClientError, reject, type ClientError } from './client-errors.js'
 import { createEntry, toMethodNotAllowed, toRequestId } from './entry.js';
 import { MAX_HEADER_BYTES, type HttpLimits } from './http-limits.js';
 import { ListenerCertificate } from './listener-certificate.js';
-import { sendProblem } from './problem-answer.js';
+import { sendProblem } from './send-problem.js';
 import { parseQuery } from '../representation/read-query.js';
 import { RequestLog } from './request-log.js';
 import { UnderWay } from './under-way.js';

@@ -5,7 +5,7 @@ import { Settings } from '../config/settings.js';
 import { Log } from '../telemetry/log.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '../errors/problem-table.js';
-import { sendProblem } from './problem-answer.js';
+import { sendProblem } from './send-problem.js';
 
 /** Turns everything thrown during a request into a problem document (docs/errors.md). */
 @Catch()

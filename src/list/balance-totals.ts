@@ -1,5 +1,5 @@
 import type { Account, Balance } from './account.js';
-import type { Total } from './answer-schemas.js';
+import type { Total } from './document-schemas.js';
 import { ExactSum } from './decimal.js';
 import { compareTexts } from './sort.js';
 import { toSortableInstant } from './sortable-instant.js';

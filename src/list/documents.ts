@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { AccountList } from './account-list.js';
-import type { SnapshotFacts } from './answer-schemas.js';
+import type { SnapshotFacts } from './document-schemas.js';
 import { findProperties, toRows, type Export, type Query } from './queries.js';
 import type { Sliced } from './slices.js';
 
 /** Maximum length of a document built as a whole, in characters. */
 const MAX_LENGTH = 4 * 1024 * 1024;
 
-/** The answer to a query, as the bytes that are sent. */
-export interface Answer {
+/** The document that answers a query, as the bytes that are sent. */
+export interface WholeDocument {
   /** Digest of the data, `stale` and `complete`: equal for equal data, whichever refresh or instance they came from. */
   readonly digest: string;
   /** UTF-8. Null for a document of more than 4 million characters, which is read in pieces instead. */
@@ -17,8 +17,8 @@ export interface Answer {
 
 const utf8 = new TextEncoder();
 
-/** The answer to a query; null for an account that is not in the list. */
-export function* answer(list: AccountList, query: Query, facts: SnapshotFacts): Sliced<Answer | null> {
+/** The document that answers a query; null for an account that is not in the list. */
+export function* toDocument(list: AccountList, query: Query, facts: SnapshotFacts): Sliced<WholeDocument | null> {
   const properties = yield* findProperties(list, query);
   if (properties === null) return null;
   const hash = createHash('sha256');
@@ -38,7 +38,7 @@ export function* answer(list: AccountList, query: Query, facts: SnapshotFacts): 
 }
 
 /**
- * A document in parts, of any length: for a query whose `answer` has a null body, or for an export. A step without text
+ * A document in parts, of any length: for a query whose document has a null body, or for an export. A step without text
  * is undefined.
  */
 export function* toParts(

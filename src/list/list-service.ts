@@ -2,8 +2,8 @@ import { getHeapStatistics } from 'node:v8';
 import { readPage, type PageFacts } from './bank-page.js';
 import { AccountList } from './account-list.js';
 import { SharedTexts, toAccount, type Account } from './account.js';
-import type { SnapshotFacts } from './answer-schemas.js';
-import { answer, toJsonList, toParts, type Answer } from './documents.js';
+import type { SnapshotFacts } from './document-schemas.js';
+import { toDocument, toJsonList, toParts, type WholeDocument } from './documents.js';
 import { ListDrift, type FoundFields } from './list-drift.js';
 import type { Export, Query } from './queries.js';
 import { MAX_KEPT_LENGTH } from './search-texts.js';
@@ -59,8 +59,8 @@ export class ListService {
   }
 
   /** Null for an account that is not in the list. @throws the reason of `signal` */
-  answer(query: Query, facts: SnapshotFacts, signal?: AbortSignal): Promise<Answer | null> {
-    return inSlices(answer(this.#list, query, facts), signal);
+  document(query: Query, facts: SnapshotFacts, signal?: AbortSignal): Promise<WholeDocument | null> {
+    return inSlices(toDocument(this.#list, query, facts), signal);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { GatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
-import type { Answer } from './documents.js';
+import type { WholeDocument } from './documents.js';
 import { ListService } from './list-service.js';
 
 export type ListMethod = {
@@ -31,10 +31,10 @@ const underWay = new Map<number, AbortController>();
 
 parentPort?.on('message', (message: ListCall | CancelCall) => {
   if ('cancel' in message) underWay.get(message.cancel)?.abort();
-  else void answer(message);
+  else void replyTo(message);
 });
 
-async function answer(call: ListCall): Promise<void> {
+async function replyTo(call: ListCall): Promise<void> {
   const cancelled = new AbortController();
   underWay.set(call.id, cancelled);
   const reply = await run(call, cancelled.signal);
@@ -52,9 +52,9 @@ async function run({ id, method, args }: ListCall, signal: AbortSignal): Promise
   }
 }
 
-/** Bytes, alone or as the body of an answer, are transferred, not copied. */
+/** Bytes, alone or as the body of a document, are transferred, not copied. */
 function buffersOf(reply: ListReply): ArrayBuffer[] {
   const result = 'result' in reply ? reply.result : null;
-  const bytes = (result as Partial<Answer> | null)?.body ?? result;
+  const bytes = (result as Partial<WholeDocument> | null)?.body ?? result;
   return bytes instanceof Uint8Array && bytes.buffer instanceof ArrayBuffer ? [bytes.buffer] : [];
 }

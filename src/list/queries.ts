@@ -1,6 +1,6 @@
 import type { Account } from './account.js';
 import type { AccountList, Selection } from './account-list.js';
-import type { Properties, QueryKind } from './answer-schemas.js';
+import type { Properties, QueryKind } from './document-schemas.js';
 import { toCsv, type CsvDialect } from './csv.js';
 import type { Filters } from './match.js';
 import type { Sliced } from './slices.js';
@@ -9,7 +9,7 @@ import { toTotals } from './balance-totals.js';
 /** Finds the properties of a document; null for an account that is not in the list. */
 type Find<K extends QueryKind> = (list: AccountList, query: never) => Sliced<Properties<K> | null>;
 
-/** The queries with a JSON document as their response. Add one here, and its document in answer-schemas.ts. */
+/** The queries with a JSON document as their response. Add one here, and its document in document-schemas.ts. */
 const QUERIES = {
   *accounts(list: AccountList, { selection, number, size }: Page) {
     const matching = yield* list.select(selection);

@@ -23,7 +23,7 @@ async function ask(document: FixedDocument, encoding: string) {
   const sent: Record<string, string> = {};
   const reply = { headers: (headers: object) => Object.assign(sent, headers) } as unknown as FastifyReply;
   const request = { headers: { 'accept-encoding': encoding } } as unknown as FastifyRequest;
-  return { body: await document.answer(request, reply), sent };
+  return { body: await document.respond(request, reply), sent };
 }
 
 describe('a fixed document', () => {

@@ -29,7 +29,7 @@ export class FixedDocument {
   }
 
   /** Sets the headers of a response; returns its body in the encoding that the caller prefers. */
-  async answer({ headers }: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
+  async respond({ headers }: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
     const encoding = this.#isCompressible ? toEncoding(headers['accept-encoding']) : 'identity';
     if (encoding === 'identity') {
       reply.headers(this.#headers);
@@ -46,7 +46,7 @@ export class SendFixedDocument implements NestInterceptor<FixedDocument, Buffer>
   intercept(context: ExecutionContext, next: CallHandler<FixedDocument>): Observable<Buffer> {
     const http = context.switchToHttp();
     const [request, reply] = [http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>()];
-    return next.handle().pipe(mergeMap((document) => document.answer(request, reply)));
+    return next.handle().pipe(mergeMap((document) => document.respond(request, reply)));
   }
 }
 

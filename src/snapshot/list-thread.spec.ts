@@ -27,7 +27,7 @@ interface Shown {
   readonly accounts: { readonly id: string }[];
 }
 const bodyOf = async (thread: ListThread, query: Query = ALL) => {
-  const answer = await thread.answer(query, FACTS, STAYS);
+  const answer = await thread.document(query, FACTS, STAYS);
   return JSON.parse(new TextDecoder().decode(answer?.body ?? undefined)) as Shown;
 };
 const idsOf = async (thread: ListThread) => (await bodyOf(thread)).accounts.map(({ id }) => id);
@@ -52,7 +52,7 @@ describe('a list thread', () => {
     expect(await thread.finish()).toEqual({ accounts: 3, fields: { drift: [], known: ['accountId'] } });
     expect(await idsOf(thread)).toEqual(['a', 'b', 'c']);
     expect(await bodyOf(thread, { kind: 'account', id: 'b' })).toMatchObject({ account: { id: 'b' }, snapshot: FACTS });
-    expect(await thread.answer({ kind: 'account', id: 'd' }, FACTS, STAYS)).toBeNull();
+    expect(await thread.document({ kind: 'account', id: 'd' }, FACTS, STAYS)).toBeNull();
     expect(await bodyOf(thread, { kind: 'totals', filters: {} })).toEqual({ totals: [], snapshot: FACTS });
   });
 
@@ -66,7 +66,7 @@ describe('a list thread', () => {
 
   it('returns equal digests for equal data and state, whatever the times', async () => {
     const digestOf = async (thread: ListThread, change: object) =>
-      (await thread.answer(ALL, { ...FACTS, ...change }, STAYS))?.digest;
+      (await thread.document(ALL, { ...FACTS, ...change }, STAYS))?.digest;
     const [one, other, more] = [await listOf('a', 'b'), await listOf('b', 'a'), await listOf('a', 'b', 'c')];
     const digest = await digestOf(one, {});
     expect(await digestOf(other, { asOf: 'later', expiresAt: 'later' })).toBe(digest);
@@ -118,7 +118,7 @@ describe('a slow search', () => {
     await thread.takePage(1, slow());
     await thread.finish();
     const done: string[] = [];
-    const searches = ['X', 'Y'].map((q) => thread.answer(search(q), FACTS, STAYS).then(() => done.push(q)));
+    const searches = ['X', 'Y'].map((q) => thread.document(search(q), FACTS, STAYS).then(() => done.push(q)));
     await bodyOf(thread, { kind: 'account', id: 'a-7' });
     done.push('other');
     await idsOf(await listOf('next'));
@@ -132,7 +132,7 @@ describe('a slow search', () => {
     await thread.finish();
     const caller = new AbortController();
     // more than one list processes at once
-    const left = Array.from({ length: 20 }, (_, index) => thread.answer(search(`Q${index}`), FACTS, caller.signal));
+    const left = Array.from({ length: 20 }, (_, index) => thread.document(search(`Q${index}`), FACTS, caller.signal));
     const ends = Promise.allSettled(left);
     const kept = idsOf(thread);
     caller.abort(new Error('left'));
@@ -158,7 +158,7 @@ describe('a long document', () => {
     const thread = start();
     await thread.takePage(1, long());
     await thread.finish();
-    const answer = await thread.answer(ALL, FACTS, STAYS);
+    const answer = await thread.document(ALL, FACTS, STAYS);
     expect(answer).toMatchObject({ body: null, digest: expect.stringMatching(/^[\w-]{27}$/) });
     const pieces: Uint8Array[] = [];
     for await (const piece of thread.pieces(ALL, FACTS, STAYS)) pieces.push(piece);
@@ -179,7 +179,7 @@ describe('a long document', () => {
     for await (const _piece of read) pieces += 1;
     expect(pieces).toBeGreaterThan(10);
     await until(() => thread.hasEnded);
-    expect(await rejectionOf(() => thread.answer(ALL, FACTS, STAYS))).toBeInstanceOf(ListEnded);
+    expect(await rejectionOf(() => thread.document(ALL, FACTS, STAYS))).toBeInstanceOf(ListEnded);
   });
 });
 
@@ -230,10 +230,10 @@ describe('a failing thread', () => {
 
   it('whose query needs too much memory is lost, because its list is too large', async () => {
     const thread = start(`
-      if (call.method !== 'answer') parentPort.postMessage({ id: call.id, result: 1 });
+      if (call.method !== 'document') parentPort.postMessage({ id: call.id, result: 1 });
       else { const all = []; for (;;) all.push(new Array(1e6).fill({})); }`);
     expect(await thread.finish()).toBe(1);
-    expect((await rejectionOf(() => thread.answer(ALL, FACTS, STAYS))).code).toBe('bank-response-invalid');
+    expect((await rejectionOf(() => thread.document(ALL, FACTS, STAYS))).code).toBe('bank-response-invalid');
     expect((await thread.lost).code).toBe('bank-response-invalid');
   });
 

@@ -7,8 +7,8 @@ import { builtFile } from '../config/build-output.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import type { ListService, WholeList } from '../list/list-service.js';
 import type { CancelCall, ListCall, ListMethod, ListReply } from '../list/list.worker.js';
-import type { SnapshotFacts } from '../list/answer-schemas.js';
-import type { Answer } from '../list/documents.js';
+import type { SnapshotFacts } from '../list/document-schemas.js';
+import type { WholeDocument } from '../list/documents.js';
 import type { Export, Query } from '../list/queries.js';
 import { orAborted } from '../time/deadline.js';
 
@@ -96,21 +96,21 @@ export class ListThread {
   }
 
   /**
-   * Answers a query; null for an account that is not in the list. Aborting `signal` cancels the query.
+   * The document that answers a query; null for an account that is not in the list. Aborting `signal` cancels the query.
    * @throws ListEnded; GatewayError internal-error; the reason of `signal`
    */
-  async answer(query: Query, facts: SnapshotFacts, signal: AbortSignal): Promise<Answer | null> {
+  async document(query: Query, facts: SnapshotFacts, signal: AbortSignal): Promise<WholeDocument | null> {
     this.#open += 1;
     try {
-      const answered = this.#queries(() => this.#call('answer', [query, facts], { signal }));
-      return await orAborted(answered, signal);
+      const built = this.#queries(() => this.#call('document', [query, facts], { signal }));
+      return await orAborted(built, signal);
     } finally {
       this.#open -= 1;
       this.#endIfIdle();
     }
   }
 
-  /** A long document in pieces of about 64 KB, each built on demand. @throws as `answer` */
+  /** A long document in pieces of about 64 KB, each built on demand. @throws as `document` */
   async *pieces(asked: Query | Export, facts: SnapshotFacts, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
     this.#open += 1;
     this.#lastId += 1;

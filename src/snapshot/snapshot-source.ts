@@ -4,7 +4,7 @@ import type { ListThread } from './list-thread.js';
 /** The bank's accounts after one refresh. Never changed. */
 export interface Snapshot {
   /** Answers queries about the accounts; ends some time after the snapshot was replaced. */
-  readonly list: Pick<ListThread, 'answer' | 'pieces' | 'toJson' | 'retire' | 'end' | 'hasEnded' | 'lost'>;
+  readonly list: Pick<ListThread, 'document' | 'pieces' | 'toJson' | 'retire' | 'end' | 'hasEnded' | 'lost'>;
   /** The number of accounts. */
   readonly size: number;
   /** Time just before the first call to the bank, by the clocks of this process. */

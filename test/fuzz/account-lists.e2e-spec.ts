@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ANSWER_SCHEMAS } from '../../src/list/answer-schemas.js';
+import { DOCUMENT_SCHEMAS } from '../../src/list/document-schemas.js';
 import type { Account } from '../../src/list/account.js';
 import { NOW } from '../../src/cache/freshness.js';
 import type { ServedSnapshot } from '../../src/cache/snapshot-cache.js';
@@ -139,7 +139,7 @@ describe(`whatever the bank sends (FUZZ_SEED=${SEED})`, () => {
           const { complete } = outcome.snapshot;
           const bytes = await outcome.snapshot.list.toJson(Infinity);
           const accounts = JSON.parse(Buffer.from(bytes ?? []).toString()) as Account[];
-          ANSWER_SCHEMAS.accounts.shape.accounts.parse(accounts);
+          DOCUMENT_SCHEMAS.accounts.shape.accounts.parse(accounts);
           expect(new Set(accounts.map(({ id }) => id)).size).toBe(accounts.length);
           if (complete === true) expect([...countsIn(asked)]).toEqual([accounts.length]);
           if (complete === null) expect([...countsIn(asked)]).toEqual([]);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { expect } from '@jest/globals';
-import { ANSWER_SCHEMAS } from '../../src/list/answer-schemas.js';
+import { DOCUMENT_SCHEMAS } from '../../src/list/document-schemas.js';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import { problemSchema } from '../../src/errors/problem-document.js';
 import { PROBLEMS } from '../../src/errors/problem-table.js';
@@ -22,7 +22,7 @@ export function expectDocumented(answer: Answer): void {
   expect(faultOf(answer)).toBeNull();
   if (answer.status !== 200) return;
   const [name = ''] = Object.keys(answer.json as object);
-  const schema = Object.values(ANSWER_SCHEMAS).find(({ shape }) => name in shape);
+  const schema = Object.values(DOCUMENT_SCHEMAS).find(({ shape }) => name in shape);
   expect(schema?.strict().safeParse(answer.json).error).toBeUndefined();
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
 }

@@ -4,7 +4,7 @@ import { toAccount, type Account, type Balance } from '../../src/list/account.js
 import { AccountList } from '../../src/list/account-list.js';
 import type { GatewayError } from '../../src/errors/gateway-error.js';
 import { ListService } from '../../src/list/list-service.js';
-import type { SnapshotFacts } from '../../src/list/answer-schemas.js';
+import type { SnapshotFacts } from '../../src/list/document-schemas.js';
 import type { Export, Query } from '../../src/list/queries.js';
 import type { Sliced } from '../../src/list/slices.js';
 import type { Snapshot } from '../../src/snapshot/snapshot-source.js';
@@ -65,8 +65,8 @@ export class LocalList {
     return this.#service.finish();
   }
 
-  async answer(query: Query, facts: SnapshotFacts, signal: AbortSignal) {
-    return this.#service.answer(query, facts, signal);
+  async document(query: Query, facts: SnapshotFacts, signal: AbortSignal) {
+    return this.#service.document(query, facts, signal);
   }
 
   async *pieces(asked: Query | Export, facts: SnapshotFacts, signal: AbortSignal) {

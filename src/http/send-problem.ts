@@ -8,7 +8,7 @@ import { toFailurePage } from '../pages/problems/problem-pages.js';
 import { PAGE_HEADERS } from '../representation/security-headers.js';
 
 /** The only place that serializes errors. `instance` is the path of the request, without its query. */
-export function toProblemAnswer(error: GatewayError, instance: string, requestId: string) {
+export function toProblemResponse(error: GatewayError, instance: string, requestId: string) {
   const body = Buffer.from(JSON.stringify(toProblemDocument(error, instance, requestId)));
   return { headers: { ...toProblemHeaders(error), 'content-length': String(body.length) }, body };
 }
@@ -29,8 +29,8 @@ const OF_A_BODY = ['content-disposition', 'content-encoding', 'etag'];
 export function sendProblem(reply: FastifyReply, error: GatewayError, statusPage: string | null = null): void {
   const { request } = reply;
   request.logFields.problem = error;
-  const toAnswer = prefersHtml(request) ? toProblemPage : toProblemAnswer;
-  const { headers, body } = toAnswer(error, toPath(request.originalUrl), request.id, statusPage);
+  const toResponse = prefersHtml(request) ? toProblemPage : toProblemResponse;
+  const { headers, body } = toResponse(error, toPath(request.originalUrl), request.id, statusPage);
   for (const name of OF_A_BODY) reply.removeHeader(name);
   reply.code(error.status).headers(headers).send(body);
 }

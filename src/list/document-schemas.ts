@@ -51,10 +51,10 @@ const totalSchema = z
   .meta({ id: 'Total' });
 
 /** The response document of each query (queries.ts): the source of the types and of the OpenAPI document. */
-export const ANSWER_SCHEMAS = {
-  accounts: answer('AccountList', { accounts: z.array(accountSchema), page: pageSchema }),
-  account: answer('AccountAnswer', { account: accountSchema }),
-  totals: answer('BalancesAnswer', { totals: z.array(totalSchema) }),
+export const DOCUMENT_SCHEMAS = {
+  accounts: documentOf('AccountList', { accounts: z.array(accountSchema), page: pageSchema }),
+  account: documentOf('AccountAnswer', { account: accountSchema }),
+  totals: documentOf('BalancesAnswer', { totals: z.array(totalSchema) }),
 };
 
 /** The property `snapshot` of a document: the refresh that its data come from. */
@@ -63,11 +63,11 @@ export type SnapshotFacts = z.infer<typeof snapshotSchema>;
 /** The sums of one currency (docs/api.md#balances). */
 export type Total = z.infer<typeof totalSchema>;
 
-type Schemas = typeof ANSWER_SCHEMAS;
+type Schemas = typeof DOCUMENT_SCHEMAS;
 export type QueryKind = keyof Schemas;
 /** The properties of a document except `snapshot`. */
 export type Properties<K extends QueryKind> = Omit<z.infer<Schemas[K]>, 'snapshot'>;
 
-function answer<T extends z.ZodRawShape>(id: string, properties: T) {
+function documentOf<T extends z.ZodRawShape>(id: string, properties: T) {
   return z.object({ ...properties, snapshot: snapshotSchema }).meta({ id });
 }
