@@ -106,7 +106,7 @@ function report(results, seconds) {
     ([name, { others, stolen }]) => `${name} ${percent(others)} (${percent(stolen)})`,
   );
   print(
-    `- Of the whole machine, what was not the bench's used meanwhile (of which other machines on the same host, "steal"): ${others.join(', ')}.${all.some(({ others }) => others > DISTURBING) ? ' **The machine was not quiet.**' : ''}`,
+    `- Share of the machine used by other programs during each cell (in brackets: by other machines on the host, "steal"): ${others.join(', ')}.${all.some(({ others }) => others > DISTURBING) ? ' **The machine was busy.**' : ''}`,
   );
   print(`- The run took ${Math.round(seconds)} s; load average after: ${loadavg()[0].toFixed(2)}.`);
 }
