@@ -159,7 +159,7 @@ async function join(
     return await orAborted(work.response, caller);
   } finally {
     work.callers -= 1;
-    // the last caller: the response is done, or nobody waits for it any longer
+    // the last caller: the response is done, or nobody is waiting for it
     if (work.callers === 0) {
       building.delete(key);
       work.end.abort(caller.reason);

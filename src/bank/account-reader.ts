@@ -78,7 +78,7 @@ export class AccountReader {
     const refresh: ListRefresh = { id, signal, parsePage, pagesAsked: 0, bytes: 0 };
     try {
       const first = await this.#readOnce(refresh);
-      // there is no room for a second pass over a long list
+      // a second pass over a long list would exceed MAX_BYTES
       const isDone = first.complete !== false || refresh.bytes > MAX_BYTES / 2;
       const outcome = isDone ? first : await this.#readOnce(refresh);
       this.#withSmallerPages = this.#pageSize < this.settings.BANK_PAGE_SIZE ? this.#withSmallerPages + 1 : 0;

@@ -15,7 +15,7 @@ export interface Problem {
   readonly steps: readonly [string, ...string[]];
   /** The request to the bank or the network team; ends the text that the status page copies. */
   readonly request?: string;
-  /** True if it may end without anyone's action. */
+  /** True if the problem may end without intervention. */
   readonly heals?: true;
 }
 

@@ -190,7 +190,7 @@ it.each([
   ['Thu, 01 Jan 1970 00:00:00 GMT', 250],
   // more ms than a timer supports; it would fire at once
   ['31536000', 300_000],
-])('Retry-After: %s is a wait of %j ms', async (after, retryAfterMs) => {
+])('Retry-After: %s is parsed as %j ms', async (after, retryAfterMs) => {
   const url = await startWebServer((_request, response) =>
     response.writeHead(502, { 'content-type': 'text/html', ...(after && { 'retry-after': after }) }).end('a proxy'),
   );

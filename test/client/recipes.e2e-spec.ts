@@ -308,7 +308,7 @@ suite('the pages of the recipes', () => {
   async function assertAgedThenGone(): Promise<void> {
     const all = Object.values(pages);
     await Promise.all(all.map((page) => hasSeen(page, 'amountsShown > 0 && aged')));
-    // now no response is under way any longer
+    // from here on, no response is in flight
     const end = endOfCache();
     expect(await Promise.all(all.map((page) => amountsAt(page, end)))).toEqual(all.map(() => 0));
     for (const page of all) {

@@ -311,7 +311,7 @@ describeWithChromium('the console page in a real browser', () => {
     await status.locator('.apps tbody tr').waitFor();
     await first.close();
     await headline(status, 'The gateway does not answer.');
-    // the gateway's own guide, which has them too, does not answer then
+    // the guide has them too, but the gateway that serves it is down
     const commands = await status.locator('.incident code').allTextContents();
     expect(commands.length).toBe(3);
     for (const command of commands) expect(read('docs/troubleshooting.md')).toContain(`\`${command}\``);

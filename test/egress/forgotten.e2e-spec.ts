@@ -81,7 +81,7 @@ describe.each(['direct', 'http proxy'] as const)('%s, a TLS session', (route) =>
   });
 });
 
-test('SIGHUP makes a healthy gateway start with a full handshake again', async () => {
+test('after SIGHUP, a healthy gateway makes a full handshake', async () => {
   const bank = await startPretendBank();
   const resumed: boolean[] = [];
   bank.onAccounts = (request, response, url) => {

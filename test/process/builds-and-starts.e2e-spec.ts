@@ -109,7 +109,7 @@ describe.each([['start:dev'], ['start:dev', '--', '--debug'], ['start:prod']])('
     const { output, closed, kill } = startNpm(createBuilt(), ...script);
     await until(() => output().includes('runs'));
     kill('SIGTERM');
-    // once nobody holds its output any longer
+    // once no process holds its output open
     await closed;
     expect(output()).toMatch(/program \d stopped by SIG(INT|TERM)/);
   });

@@ -127,5 +127,5 @@ describe('one process', () => {
     },
   );
 
-  it('then ends as usual', () => expectGoodEnd(program));
+  it('survives these tests and ends with exit code 0', () => expectGoodEnd(program));
 });

@@ -14,7 +14,7 @@ const COMMENTS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['sh', 'bash', 'yaml', 'ini', 'properties', 'nginx', 'dockerfile'].map((name) => [name, HASH])),
 };
 
-/** Code as HTML, with comments, strings and key words marked. */
+/** Code as HTML, with comments, strings and keywords marked. */
 export function highlight(code: string, language: string): string {
   const comment = COMMENTS[language];
   if (comment === undefined) return escapeHtml(code);

@@ -160,7 +160,7 @@ describe('the path', () => {
 });
 
 describe('the next task', () => {
-  it('is the certificate that expires first, 30 days before, with an entry for a calendar', () => {
+  it('is to renew the certificate that expires first, from 30 days before, with a calendar entry', () => {
     const task = toNextTask(healthWith('ok'), NOW);
     expect(task).toMatchObject({ text: 'Renew the certificate by 21 Oct 2027', waiting: '' });
     const listener = { status: 'up', subject: 'CN=api', notAfter: '2027-03-01T00:00:00.000Z', daysLeft: 99 };
