@@ -1,6 +1,6 @@
-// npm start, npm run sandbox and npm run doctor: node config/build/start.mjs COMMAND [OPTIONS] Builds dist/ if a source
-// is newer, then runs the program in this process, so that signals and exit codes are those of the program. npm run
-// start:prod: node config/build/start.mjs --built [OPTIONS]. It uses the existing build.
+// npm start, npm run sandbox and npm run doctor: node config/build/start.mjs COMMAND [OPTIONS]
+// Builds dist/ if a source is newer, then continues as the program in this process, so that signals and exit codes are
+// its own. npm run start:prod: node config/build/start.mjs --built [OPTIONS]. It uses the existing build.
 import { spawn } from 'node:child_process';
 import { pathToFileURL, fileURLToPath } from 'node:url';
 import { followShell } from './follow-shell.mjs';
