@@ -41,7 +41,11 @@ export async function list(bench) {
     goals: [
       ...['plain', 'br', 'not-modified'].flatMap((variant) => [
         goal(`${variant}: responses/s ≥ 0.85 × ${NEST}`, ratios(variant, 'perSecond'), (ratio) => ratio >= 0.85),
-        goal(`${variant}: CPU time per response ≤ 1.18 × that of Nest`, ratios(variant, 'cpu'), (ratio) => ratio <= 1.18),
+        goal(
+          `${variant}: CPU time per response ≤ 1.18 × that of Nest`,
+          ratios(variant, 'cpu'),
+          (ratio) => ratio <= 1.18,
+        ),
         goal(`${variant}: p99 ≤ 1.3 × that of Nest`, ratios(variant, 'p99'), (ratio) => ratio <= 1.3),
       ]),
       goal(`gzip: responses/s ≥ 2.5 × ${COMPRESSING}`, ratios('gzip', 'perSecond'), (ratio) => ratio >= 2.5),
