@@ -67,6 +67,7 @@ export const TCP_FAILURES: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'there is no route to it',
   ENETUNREACH: 'there is no route to it',
   EADDRNOTAVAIL: 'this machine has no source address for it',
+  EINVAL: 'the source address cannot lead to it',
   ETIMEDOUT: 'the TCP connection timed out',
 };
 
@@ -75,6 +76,9 @@ export function tcpInWords(error: NodeJS.ErrnoException): string {
   const attempts: NodeJS.ErrnoException[] = error instanceof AggregateError ? [error, ...error.errors] : [error];
   const codes = attempts.flatMap(({ code }) => code ?? []);
   const words = codes.map((code) => TCP_FAILURES[code]).find(Boolean) ?? 'the TCP connection failed';
-  const isOfSetting = attempts.some(({ code, syscall }) => code === 'EADDRNOTAVAIL' && syscall === 'bind');
+  // a source address of the other family fails at `bind`, a loopback one to another machine at `connect`
+  const isOfSetting = attempts.some(
+    ({ code, syscall }) => code === 'EINVAL' || (code === 'EADDRNOTAVAIL' && syscall === 'bind'),
+  );
   return `${words}${isOfSetting ? '; check EGRESS_LOCAL_ADDRESS' : ''} (${codes[0] ?? 'unknown'})`;
 }

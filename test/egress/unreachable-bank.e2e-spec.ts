@@ -161,6 +161,23 @@ describe('source address and DNS', () => {
   });
 
   test.each([
+    ['is of the other family', '::1', '127.0.0.1'],
+    ['is a loopback one, to another machine', '127.0.0.1', '192.0.2.1'],
+  ])('the error mentions a source address that %s', async (_name, source, target) => {
+    const check = /cannot be reached: the source address cannot lead to it; check EGRESS_LOCAL_ADDRESS \(EINVAL\)\.$/;
+    const egress = createEgress(identityFor(bank), { EGRESS_LOCAL_ADDRESS: source });
+    expect(await failureOf(egress.get(accountsAt(`https://${target}:1`)))).toMatchObject({
+      code: 'bank-unreachable',
+      detail: expect.stringMatching(check),
+    });
+    const settings = { EGRESS_PROXY_URL: new URL(`http://${target}:1`), EGRESS_LOCAL_ADDRESS: source };
+    expect(await failureOf(createEgress(identityFor(bank), settings).get(accountsAt(bank.url)))).toMatchObject({
+      code: 'proxy-unavailable',
+      detail: expect.stringMatching(check),
+    });
+  });
+
+  test.each([
     ['once', [DEAD_V6, V4]],
     ['twice', [DEAD_V6, { address: '::2', family: 6 }, V4]],
   ] as const)('skips an unreachable address (%s) and tries the next', async (_where, addresses) => {
