@@ -37,8 +37,8 @@ export class MetricsController {
   }
 
   async #build(): Promise<string> {
-    const [gauges, process] = await Promise.all([this.gauges.toText(), processMetrics().metrics()]);
-    return `${this.metrics.toText()}${gauges}${process}`;
+    const texts = [this.metrics.toText(), this.gauges.toText(), processMetrics().metrics()];
+    return (await Promise.all(texts)).join('');
   }
 }
 
