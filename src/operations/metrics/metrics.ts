@@ -75,13 +75,16 @@ export class Metrics {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] });
   }
 
-  /** The names are those of the scrape: `Callers` forgets. */
   #countClients(): void {
-    const clients = this.#counter('client_requests', 'Requests by X-Client-Name.', ['client_name']);
-    Object.assign(clients, {
-      collect: () => {
-        clients.reset();
-        for (const { name, requests } of this.callers.requests) clients.inc({ client_name: name }, requests);
+    const { callers } = this;
+    new Counter({
+      name: 'accounts_gateway_client_requests_total',
+      help: 'Requests by X-Client-Name.',
+      labelNames: ['client_name'],
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        for (const { name, requests } of callers.requests) this.inc({ client_name: name }, requests);
       },
     });
   }
