@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Counter, Histogram, Registry } from '@prometheus-io/client';
+import { Counter, Histogram, Registry, type CollectFunction } from '@prometheus-io/client';
 import { Settings } from '../../config/settings.js';
 import { PROBLEM_CODES, PROBLEMS } from '../../errors/problem-table.js';
 import { Activity, type BankCallEnded, type RequestEnded } from '../../telemetry/activity.js';
@@ -50,7 +50,10 @@ export class Metrics {
     this.#sources = isShared
       ? this.#counter('shared_snapshots', 'Cached snapshots by their source.', ['source'])
       : null;
-    this.#countClients();
+    this.#counter('client_requests', 'Requests by X-Client-Name.', ['client_name'], function () {
+      this.reset();
+      for (const { name, requests } of callers.requests) this.inc({ client_name: name }, requests);
+    });
     this.#startAtZero();
     activity.on('requestEnded', (request) => this.#onRequest(request));
     activity.on('bankCallEnded', (call) => this.#onBankCall(call));
@@ -67,26 +70,25 @@ export class Metrics {
     return this.#registry.metrics();
   }
 
-  #counter<T extends string>(name: string, help: string, labelNames: readonly T[]): Counter<T> {
-    return new Counter({ name: `accounts_gateway_${name}_total`, help, labelNames, registers: [this.#registry] });
+  /** @param collect called at each scrape */
+  #counter<T extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly T[],
+    collect?: CollectFunction<Counter<T>>,
+  ) {
+    const registers = [this.#registry];
+    return new Counter({
+      name: `accounts_gateway_${name}_total`,
+      help,
+      labelNames,
+      registers,
+      ...(collect && { collect }),
+    });
   }
 
   #histogram<T extends string>(name: string, help: string, labelNames: readonly T[], buckets: number[]): Histogram<T> {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] });
-  }
-
-  #countClients(): void {
-    const { callers } = this;
-    new Counter({
-      name: 'accounts_gateway_client_requests_total',
-      help: 'Requests by X-Client-Name.',
-      labelNames: ['client_name'],
-      registers: [this.#registry],
-      collect() {
-        this.reset();
-        for (const { name, requests } of callers.requests) this.inc({ client_name: name }, requests);
-      },
-    });
   }
 
   /** In Prometheus, a counter that is missing before its first increment seems never to rise. */
