@@ -11,7 +11,7 @@ import { GatewayStatus, toFailureSeries, type GatewayFacts } from '../status/gat
 import { judgeHealth } from '../status/judge-health.js';
 import { isReady } from '../status/readiness.js';
 
-/** The value of a sample; without one, null. */
+/** The value of a sample; a sample with the value null is omitted. */
 type Value = number | boolean | null;
 
 interface Sample {
@@ -88,6 +88,7 @@ function addGauge(registry: Registry, name: string, help: string, value: Value |
   const labelNames = Object.keys(samples[0]?.labels ?? {});
   const gauge = new Gauge({ name: `accounts_gateway_${name}`, help, labelNames, registers: [registry] });
   for (const sample of samples) {
+    // a gauge without labels starts at 0, which would be a false value
     if (sample.value === null) gauge.remove(sample.labels);
     else gauge.set(sample.labels, Number(sample.value));
   }
