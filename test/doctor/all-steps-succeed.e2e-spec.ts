@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import forge from 'node-forge';
@@ -17,6 +18,7 @@ import { hasIpv6, hasRedis } from '../support/tools.js';
 import { listSample, PLANTED, sampleAccount } from '../support/sample-accounts.js';
 import { startRedis } from '../support/redis.js';
 import { start } from '../support/sandbox.js';
+import { startRawServer } from '../support/servers.js';
 
 const bank = await bankForFile();
 
@@ -142,6 +144,17 @@ describe('the doctor on a healthy path', () => {
     const { report, exitCode } = await examineWith({ ...toEnvironment(bank), ...redis.env });
     expect([exitCode, report.steps.at(-1)]).toMatchObject([0, { name: 'sharing', status: 'ok' }]);
     expect(redis.cli('dbsize').trim()).toBe('0');
+  });
+
+  (hasRedis() ? it : it.skip)('with a Redis that misses a time limit once', async () => {
+    const redis = await startRedis();
+    const front = await startRawServer((socket) => {
+      if (front.accepted > 1) socket.pipe(connect(redis.port, '127.0.0.1')).pipe(socket);
+    });
+    const REDIS_URL = `redis://127.0.0.1:${front.port}`;
+    const { report, exitCode } = await examineWith({ ...toEnvironment(bank), ...redis.env, REDIS_URL });
+    expect([exitCode, report.steps.at(-1)]).toMatchObject([0, { name: 'sharing', status: 'ok' }]);
+    expect(front.accepted).toBe(2);
   });
 
   it('opens no socket and resolves no name when offline', async () => {

@@ -77,16 +77,23 @@ export async function checkTls(handshakes: Named<Promise<Handshake>>, { facts }:
   }
 }
 
-/** Connects to Redis and sends each kind of command that sharing uses. @throws StepFailed sharing-unavailable */
+/**
+ * Connects to Redis and sends each kind of command that sharing uses, a second time if the first attempt fails: the
+ * time limits are short, and the gateway tries again too. @throws StepFailed sharing-unavailable
+ */
 export async function checkSharing(settings: RedisSettings, clock: Clock, { facts }: Findings): Promise<void> {
   const { protocol, host } = new URL(settings.REDIS_URL.read().trim());
   const { REDIS_KEY_PREFIX: keyPrefix } = settings;
   Object.assign(facts, { server: `${protocol}//${host}`, keyPrefix });
   // the client is loaded only if REDIS_URL is set
   const { RedisConnection } = await import('../../sharing/redis-connection.js');
-  const connection = new RedisConnection(settings, pino({ level: 'silent' }), clock);
-  await connection.connect();
-  connection.close();
-  if (connection.trouble === null) return;
-  throw new StepFailed(problemOf('sharing-unavailable', `Redis cannot be used: ${connection.trouble}.`));
+  const attempt = async () => {
+    const connection = new RedisConnection(settings, pino({ level: 'silent' }), clock);
+    await connection.connect();
+    connection.close();
+    return connection.trouble;
+  };
+  const trouble = (await attempt()) && (await attempt());
+  if (trouble === null) return;
+  throw new StepFailed(problemOf('sharing-unavailable', `Redis cannot be used: ${trouble}.`));
 }
