@@ -9,7 +9,7 @@ import { orAborted } from '../time/deadline.js';
 import type { EgressParts } from '../egress/egress.js';
 import { BankIdentity } from './bank-identity.js';
 import { IdentityLog } from './identity-log.js';
-import { readIdentityMaterial, watchedFiles, type IdentityMaterial } from './identity-material.js';
+import { readCredentials, readIdentityMaterial, watchedFiles, type IdentityMaterial } from './identity-material.js';
 import { validityError } from './client-certificate.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 
@@ -137,6 +137,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   #rejected(error: GatewayError, material: IdentityMaterial | null): void {
     const isWaiting = stateOf(material, error, this.#nowMs) !== 'refused';
     this.#log.rejected(error, material, this.#current.material, isWaiting);
+    this.#replaceRejectedCredentials(this.#current.tokens.failureNow());
   }
 
   #unchanged(): void {
@@ -170,13 +171,13 @@ export class IdentityHolder implements OnApplicationShutdown {
     }
   }
 
-  /** Replaces the current identity with the candidate. Calls in flight continue unchanged. */
-  #swap(candidate: BankIdentity, isProved: boolean): void {
+  /** Replaces the current identity. Calls in flight continue unchanged. */
+  #swap(next: BankIdentity, isProved: boolean): void {
     const old = this.#current;
-    this.#current = candidate;
-    this.#candidate = null;
+    this.#current = next;
+    if (next === this.#candidate) this.#candidate = null;
     old.egress.retire();
-    this.#log.replaced(candidate.material, old.material, isProved);
+    this.#log.replaced(next.material, old.material, isProved);
   }
 
   #dropCandidate(): void {
@@ -198,9 +199,32 @@ export class IdentityHolder implements OnApplicationShutdown {
   async #requestToken<T>(identity: BankIdentity, request: () => Promise<T>): Promise<T> {
     const isWanted = identity === this.#current || identity === this.#candidate;
     if (!isWanted) throw new GatewayError('stopping', 'Another identity is in use.');
-    const token = await request();
-    if (identity === this.#candidate) this.#swap(identity, true);
-    return token;
+    try {
+      const token = await request();
+      if (identity === this.#candidate) this.#swap(identity, true);
+      return token;
+    } catch (error) {
+      if (identity === this.#current) this.#replaceRejectedCredentials(error);
+      throw error;
+    }
+  }
+
+  /**
+   * Takes changed credentials without their new certificate, which cannot be used yet, once the bank rejects those in use:
+   * a certificate may wait for days, and the password change meanwhile.
+   */
+  #replaceRejectedCredentials(error: unknown): void {
+    const { waiting } = this.#files;
+    const { material } = this.#current;
+    const isRejected = error instanceof GatewayError && error.code === 'credentials-rejected';
+    if (!isRejected || !waiting || waiting.value?.certificate.thumbprint === material.certificate.thumbprint) return;
+    try {
+      const changed = { ...material, ...readCredentials(this.parts.settings) };
+      if (isDeepStrictEqual(changed, material)) return;
+      this.#swap(this.#create(changed), false);
+    } catch {
+      // the files cannot be read, which \`waiting\` reports
+    }
   }
 }
 

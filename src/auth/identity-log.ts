@@ -23,7 +23,7 @@ export class IdentityLog {
     );
   }
 
-  /** @param proved false if the bank could not be reached, and the old certificate had expired */
+  /** @param proved false if no token request has succeeded with it: what was in use could not be used any longer */
   replaced(by: IdentityMaterial, old: IdentityMaterial, proved: boolean): void {
     const { certificate } = by;
     this.logger.info(

@@ -28,13 +28,21 @@ export interface IdentityMaterial {
  * @throws CertificateUnreadable for the certificate; FileUnusable for the other files
  */
 export async function readIdentityMaterial(settings: Settings, now: Date): Promise<IdentityMaterial> {
-  const [username, password] = [settings.BANK_USERNAME.read(), settings.BANK_PASSWORD.read()];
+  const credentials = readCredentials(settings);
   const { BANK_CA_FILE: caFile, EGRESS_PROXY_CA_FILE: proxyCaFile } = settings;
   const ca = caFile === undefined ? null : readCertificates(caFile);
   const proxyCa = proxyCaFile === undefined ? null : readCertificates(proxyCaFile).pem;
   const contents = settings.BANK_CERT_FILE ? readPemFiles(settings) : await readPfxFile(settings);
   const certificate = toClientCertificate(contents, now, ca ? ca.certificates : []);
-  return { certificate, username, password, ca: ca && ca.pem, proxyCa };
+  return { certificate, ...credentials, ca: ca && ca.pem, proxyCa };
+}
+
+/** @throws FileUnusable */
+export function readCredentials({
+  BANK_USERNAME,
+  BANK_PASSWORD,
+}: Settings): Pick<IdentityMaterial, 'username' | 'password'> {
+  return { username: BANK_USERNAME.read(), password: BANK_PASSWORD.read() };
 }
 
 function readPemFiles({ BANK_CERT_FILE, BANK_KEY_FILE, BANK_KEY_PASSPHRASE }: Settings): KeysAndCertificates {

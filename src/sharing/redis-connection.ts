@@ -128,8 +128,7 @@ export class RedisConnection {
     const failing = once(client, 'error').then(([error]) => Promise.reject(error as Error));
     const connecting = client.connect();
     try {
-      if ((await within(Promise.race([connecting, failing]), connectMs)) === TIMED_OUT)
-        throw new RedisFailure('timeout');
+      await inTime(Promise.race([connecting, failing]), connectMs);
       await this.#check(client);
       return client;
     } catch (error) {
@@ -207,11 +206,16 @@ async function exchange(
   const replies = Promise.all(
     commands.map((command) => client.sendCommand<unknown>([...command], options).catch(toNullIfOtherType)),
   );
-  const result = await within(replies, withinMs);
+  return inTime(replies, withinMs);
+}
+
+/** @throws RedisFailure if `work` takes longer */
+async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  const result = await within(work, ms);
   if (result !== TIMED_OUT) return result;
   // this process may have been blocked, with the replies waiting to be read
   await setImmediate();
-  const late = await within(replies, 0);
+  const late = await within(work, 0);
   if (late === TIMED_OUT) throw new RedisFailure('timeout');
   return late;
 }

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../support/closing.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
 import { type Gateway, startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { issueToken, json, type PretendBank, startPretendBank } from '../support/pretend-bank.js';
+import { issueToken, json, listAccounts, type PretendBank, startPretendBank } from '../support/pretend-bank.js';
 import { programEnvironment, startProgram } from '../support/program.js';
 import { start } from '../support/sandbox.js';
 import { until } from '../support/until.js';
@@ -219,6 +219,50 @@ describe('a bad certificate is not used', () => {
     bank.onToken = issueToken(bank);
     await until(() => replaced(gateway) > before[1]);
   });
+});
+
+it.each<[string, (bank: PretendBank, next: Issued) => void]>([
+  ['waits for the bank', install],
+  ['is damaged', ({ files }) => writeFileSync(files.pfx, 'broken')],
+])('a new password is used with the old certificate while the new one %s', async (_name, change) => {
+  const bank = await startPretendBank();
+  let accepted = bank.password;
+  const next = await bank.issueClient('renewed');
+  bank.onToken = (request, response, url) => {
+    const isGood =
+      request.headers.authorization === `Basic ${Buffer.from(`${bank.username}:${accepted}`).toString('base64')}`;
+    if (isGood && bank.requests.at(-1)?.thumbprint !== next.thumbprint) return issueToken(bank)(request, response, url);
+    json(response, 401, {});
+  };
+  bank.onAccounts = (request, response, url) =>
+    bank.tokens.at(-1) === request.headers.authorization?.slice('Bearer '.length)
+      ? listAccounts([])(request, response, url)
+      : json(response, 401, {});
+  const gateway = await startGateway(bank, ALWAYS_READ);
+  expect((await gateway.get(PATH)).status).toBe(200);
+  const old = thumbprints(bank).at(-1);
+
+  change(bank, next);
+  writeFileSync(bank.files.password, 'secret-password-new');
+  await until(() => gateway.events('certificate.refused').length === 1);
+  // the bank still accepts the old password, which stays in use
+  expect((await gateway.get(PATH)).status).toBe(200);
+  expect(replaced(gateway)).toBe(0);
+
+  accepted = 'secret-password-new';
+  bank.tokens.push('every earlier token is revoked');
+  expect((await gateway.get(PATH)).status).toBe(200);
+  expect(thumbprints(bank).at(-1)).toBe(old);
+  expect(gateway.events('certificate.replaced')).toMatchObject([{ thumbprint: old, replaced: old, proved: false }]);
+  expect((await shownOf(gateway)).next).not.toBeNull();
+
+  // the other way round: the bank has rejected the password before the file changes
+  accepted = 'secret-password-newest';
+  bank.tokens.push('every earlier token is revoked');
+  expect((await gateway.get(PATH)).json).toMatchObject({ code: 'credentials-rejected' });
+  writeFileSync(bank.files.password, accepted);
+  await until(() => replaced(gateway) === 2);
+  expect((await gateway.get(PATH)).status).toBe(200);
 });
 
 describe('validity', () => {
