@@ -84,9 +84,8 @@ const cannotRecover = ({ status }: GatewayProblem): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;
 
 /** Browser globals that Node lacks. */
-interface Page {
+interface Page extends Partial<Pick<EventTarget, 'addEventListener' | 'removeEventListener'>> {
   readonly document?: EventTarget & { readonly visibilityState: string };
-  readonly addEventListener?: EventTarget['addEventListener'];
 }
 
 /**
@@ -94,21 +93,22 @@ interface Page {
  * or the network returns.
  */
 function untilDue(ms: number, ended: AbortSignal): Promise<void> {
-  const { document, addEventListener } = globalThis as Page;
+  const { document, addEventListener, removeEventListener } = globalThis as Page;
   const isHidden = () => document?.visibilityState === 'hidden';
   return new Promise((resolve) => {
-    const listening = new AbortController();
-    const { signal } = listening;
+    // without the option `signal`: jsdom, in the tests of an app, may reject the signal of the platform
     const done = () => {
       clearTimeout(timer);
-      listening.abort();
+      document?.removeEventListener('visibilitychange', unlessHidden);
+      removeEventListener?.('online', unlessHidden);
+      ended.removeEventListener('abort', done);
       resolve();
     };
     const unlessHidden = () => isHidden() || done();
     const timer = setTimeout(unlessHidden, ms);
-    document?.addEventListener('visibilitychange', unlessHidden, { signal });
-    addEventListener?.('online', unlessHidden, { signal });
+    document?.addEventListener('visibilitychange', unlessHidden);
+    addEventListener?.('online', unlessHidden);
     if (ended.aborted) done();
-    else ended.addEventListener('abort', done, { signal });
+    else ended.addEventListener('abort', done);
   });
 }

@@ -86,6 +86,20 @@ describe('observe', () => {
     again();
   });
 
+  it('polls anew in each test of an app, even if fake timers replace queueMicrotask', async () => {
+    const { client, urls } = open();
+    const { subscribe } = client.observe();
+    for (let tests = 1; tests <= 2; tests += 1) {
+      jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
+      const unsubscribe = subscribe(() => undefined);
+      await tick();
+      expect(urls).toHaveLength(tests);
+      unsubscribe();
+      await tick();
+      jest.useRealTimers();
+    }
+  });
+
   it('keeps at most 100 unused observers, and every used one', async () => {
     const { client } = open();
     const used = client.observe({ q: 'used' });

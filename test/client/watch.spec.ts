@@ -49,6 +49,21 @@ async function pass(ms: number): Promise<void> {
 }
 const NONE = { added: [], changed: [], removed: [] };
 
+/** A `document` that, like that of jsdom, rejects a signal of the platform. */
+class PageOfAnotherRealm extends EventTarget {
+  readonly visibilityState = 'visible';
+  readonly listeners = new Set<unknown>();
+  override addEventListener(...[type, listener, options]: Parameters<EventTarget['addEventListener']>): void {
+    if (typeof options === 'object' && options.signal) throw new TypeError('signal is not of type AbortSignal');
+    this.listeners.add(listener);
+    super.addEventListener(type, listener, options);
+  }
+  override removeEventListener(...[type, listener, options]: Parameters<EventTarget['removeEventListener']>): void {
+    this.listeners.delete(listener);
+    super.removeEventListener(type, listener, options);
+  }
+}
+
 describe('watch', () => {
   it('polls one second after max-age has passed, not before: max-age is rounded down', async () => {
     const { polls, close } = start(answer({ a: '1' }), answer({ a: '1' }, { maxAgeMs: 0 }));
@@ -61,6 +76,22 @@ describe('watch', () => {
     await pass(1);
     expect(polls()).toBe(3);
     close();
+  });
+
+  it('polls in a page of another realm, such as the jsdom of an app, and leaves no listener behind', async () => {
+    const page = new PageOfAnotherRealm();
+    Object.assign(globalThis, { document: page });
+    try {
+      const { polls, close } = start(answer({ a: '1' }));
+      for (let poll = 2; poll <= 4; poll += 1) await pass(11_000);
+      expect(polls()).toBe(4);
+      expect(page.listeners.size).toBe(1);
+      close();
+      await tick();
+      expect(page.listeners.size).toBe(0);
+    } finally {
+      Reflect.deleteProperty(globalThis, 'document');
+    }
   });
 
   it('does not flood the gateway if a proxy sets a max-age of years, longer than any timer', async () => {
