@@ -32,7 +32,7 @@ describeWithChromium('the console page in a real browser', () => {
     browser = await startBrowser();
     bank = await start();
     // less than the switch causes, and more than a busy machine causes
-    const env = { SNAPSHOT_FRESH_MS: String(FRESH_MS), SNAPSHOT_SOFT_TIMEOUT_MS: '2500' };
+    const env = { SNAPSHOT_FRESH_MS: String(FRESH_MS), SNAPSHOT_SOFT_TIMEOUT_MS: '6000' };
     gateway = await startGateway(bank, env, new Clock(), bank.control);
     await gateway.get('/api/v1/accounts');
   });
