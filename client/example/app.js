@@ -90,7 +90,7 @@ function clear(text) {
 function showAccounts({ accounts, page, snapshot }, marked) {
   const rows = accounts.map(({ name, iban, currency, balances }) => {
     const balance = balances.find(({ type }) => type === 'CurrentBalance');
-    return [name, iban ?? '', formatAmount(balance?.current ?? null, balance?.currency ?? currency)];
+    return [name, iban ?? '', formatAmount(balance?.current, balance?.currency ?? currency)];
   });
   showRows('accounts', rows, (index) => marked.has(accounts[index].id));
   const copy = snapshot.stale ? `, an older copy, as of ${toTime(snapshot)}` : '';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { formatAmount } from '../../client/src/index.js';
 
 describe('formatAmount', () => {
@@ -31,7 +31,20 @@ describe('formatAmount', () => {
     expect(text.replaceAll(/[€,]/g, '')).toBe(`${'9'.repeat(400)}.${'7'.repeat(400)}`);
   });
 
-  it('shows null as a dash, and leaves other text unchanged', () => {
-    expect([formatAmount(null, 'EUR', 'en'), formatAmount('1e5', 'EUR', 'en')]).toEqual(['–', '1e5']);
+  it('shows a missing amount as a dash, and leaves other text unchanged', () => {
+    const none: { current: string | null }[] = [];
+    expect([formatAmount(null, 'EUR', 'en'), formatAmount(none[0]?.current, 'EUR', 'en')]).toEqual(['–', '–']);
+    expect(formatAmount('1e5', 'EUR', 'en')).toBe('1e5');
+  });
+
+  it('creates a format once for a page of amounts, and keeps at most 100', () => {
+    const created = jest.spyOn(Intl, 'NumberFormat');
+    for (let amount = 0; amount < 1000; amount += 1) formatAmount(`${amount}.50`, 'CHF', 'de-CH');
+    // that of the amounts, and that of their digits
+    expect(created).toHaveBeenCalledTimes(2);
+    for (let user = 0; user < 200; user += 1) formatAmount('1', 'CHF', `de-x-user${user}`);
+    formatAmount('1.50', 'CHF', 'de-CH');
+    expect(created).toHaveBeenCalledTimes(204);
+    created.mockRestore();
   });
 });
