@@ -130,7 +130,7 @@ function toAnswer<T extends { snapshot: Snapshot }>(
     const expiresInMs = toExpiresInMs(snapshot, headers.get('Age'), askedAt);
     return { body: { ...body, snapshot }, etag, maxAgeMs: readMaxAge(headers), expiresInMs };
   } catch (error) {
-    return toUnexpectedAnswer(response, 'The response did not come from the gateway.', error);
+    return toUnexpectedAnswer(response, error);
   }
 }
 

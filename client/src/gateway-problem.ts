@@ -69,23 +69,24 @@ export function isProblem<C extends GatewayProblemCode>(
 export const toNetworkProblem = (cause: unknown): GatewayProblem =>
   new GatewayProblem({ code: 'network-error', owner: 'network', message: 'The gateway cannot be reached.', cause });
 
-/**
- * The problem of a response that did not come from the gateway or is not the expected kind, such as a proxy's HTML
- * page.
- */
-export const toUnexpectedAnswer = (response: Response, message: string, cause?: unknown): GatewayProblem =>
-  new GatewayProblem({
-    code: 'unexpected-answer',
-    owner: 'network',
-    message,
-    status: response.status,
-    retryAfterMs: readRetryAfter(response.headers),
-    requestId: response.headers.get('X-Request-Id'),
-    cause,
-  });
-
 /** Statuses of a proxy whose backend is down: 500 from Vite; 502, 503 or 504 from others. */
 const AWAY: ReadonlySet<number> = new Set([500, 502, 503, 504]);
+
+/** The problem of a response that is not the gateway's JSON, such as a proxy's HTML page. */
+export function toUnexpectedAnswer({ status, headers }: Response, cause?: unknown): GatewayProblem {
+  const why = AWAY.has(status)
+    ? 'It came from a proxy, or the gateway is not running.'
+    : "It is not the gateway's JSON: check baseUrl and the proxies.";
+  return new GatewayProblem({
+    code: 'unexpected-answer',
+    owner: 'network',
+    message: `Unexpected response (status ${status}). ${why}`,
+    status,
+    retryAfterMs: readRetryAfter(headers),
+    requestId: headers.get('X-Request-Id'),
+    cause,
+  });
+}
 
 /** Reads the problem from the body of a response other than 2xx and 304. */
 export async function readProblem(response: Response): Promise<GatewayProblem> {
@@ -93,10 +94,7 @@ export async function readProblem(response: Response): Promise<GatewayProblem> {
   const isDocument = headers.get('Content-Type')?.startsWith('application/problem+json');
   if (!isDocument) await response.body?.cancel();
   const problem = isDocument ? toProblem(await response.json().catch(() => null)) : null;
-  if (!problem) {
-    const why = AWAY.has(status) ? ' It came from a proxy, or the gateway is not running.' : '';
-    return toUnexpectedAnswer(response, `Unexpected response (status ${status}).${why}`);
-  }
+  if (!problem) return toUnexpectedAnswer(response);
   const { code, owner, detail, title, errors } = problem;
   return new GatewayProblem({
     code,

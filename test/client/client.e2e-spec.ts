@@ -219,11 +219,16 @@ describe('a response that does not come from the gateway', () => {
     [502, true],
     [504, true],
     [404, false],
-  ])('a %i without a problem document may mean that the gateway is not running: %s', async (status, expected) => {
-    const url = await startWebServer((_request, response) => response.writeHead(status).end());
-    const { message } = await problemOf(createClient({ baseUrl: url }).listAccounts());
-    expect(message.includes('or the gateway is not running')).toBe(expected);
-  });
+    [200, false],
+  ])(
+    'a %i without JSON may mean that the gateway is not running: %s; else, baseUrl may be wrong',
+    async (status, expected) => {
+      const url = await startWebServer((_request, response) => response.writeHead(status).end());
+      const { message } = await problemOf(createClient({ baseUrl: url }).listAccounts());
+      expect(message.includes('or the gateway is not running')).toBe(expected);
+      expect(message.includes('check baseUrl')).toBe(!expected);
+    },
+  );
 
   it('a refused connection is network-error, with its cause', async () => {
     const problem = await problemOf(createClient({ baseUrl: `http://127.0.0.1:${await closedPort()}` }).listAccounts());
