@@ -5,27 +5,45 @@ import type { GatewayProblem } from './gateway-problem.js';
 import type { AccountList } from './generated/types.gen.js';
 import { startPolling, type Polling, type ReadList } from './polling.js';
 
-/** The state to show now. It is frozen, and stays the same object until something changes. */
-export interface ObservedState {
-  /**
-   * - `loading`: no response yet
-   * - `current`: up to date
-   * - `copy`: an older copy, because the bank, gateway or network is failing or slow: show `asOf`
-   * - `expired`: there was data, and it may no longer be shown
-   * - `ended`: an error that a retry cannot fix (4xx other than 408 and 429)
-   */
-  readonly status: 'loading' | 'current' | 'copy' | 'expired' | 'ended';
-  /** The data that may be shown; null if none may. `data.accounts` stays the same array while the data is the same. */
-  readonly data: AccountList | null;
-  /** Time of the request to the bank for `data`; null without data. */
-  readonly asOf: string | null;
+/** The data that may be shown. */
+interface Shown {
+  /** `data.accounts` stays the same array while the data is the same. */
+  readonly data: AccountList;
+  /** Time of the request to the bank for `data`. */
+  readonly asOf: string;
   /** Time at which `data` becomes null unless a new response comes first. */
-  readonly expiresAt: string | null;
+  readonly expiresAt: string;
+}
+
+interface NothingShown {
+  readonly data: null;
+  readonly asOf: null;
+  readonly expiresAt: null;
+}
+
+interface Failure {
   /** The last attempt's error; null after a successful response. */
   readonly error: GatewayProblem | null;
   /** With an error: the time of the next attempt; null if there is none. */
   readonly nextAttemptAt: string | null;
 }
+
+/**
+ * The state to show now. It is frozen, and stays the same object until something changes. Its `status`:
+ *
+ * - `loading`: no response yet
+ * - `current`: up to date
+ * - `copy`: an older copy, because the bank, gateway or network is failing or slow: show `asOf`
+ * - `expired`: there was data, and it may no longer be shown
+ * - `ended`: an error that a retry cannot fix (4xx other than 408 and 429); `refresh` tries again
+ */
+export type ObservedState =
+  | ({ readonly status: 'loading' | 'expired' } & NothingShown & Failure)
+  | ({ readonly status: 'current'; readonly error: null; readonly nextAttemptAt: null } & Shown)
+  | ({ readonly status: 'copy' } & Shown & Failure)
+  | ({ readonly status: 'ended'; readonly error: GatewayProblem; readonly nextAttemptAt: null } & (
+      Shown | NothingShown
+    ));
 
 /** Polls while somebody subscribes. Its functions need no `this`, so you can pass them to `useSyncExternalStore`. */
 export interface Observed {
@@ -86,10 +104,13 @@ function observe(read: ReadList): Observer {
     set({ status, data, asOf, expiresAt, error: null, nextAttemptAt: null });
   }
   function onProblem(error: GatewayProblem, retryMs: number | null): void {
-    const nextAttemptAt = retryMs === null ? null : new Date(Date.now() + retryMs).toISOString();
-    set({ ...state, status: retryMs === null ? 'ended' : toFailed(state), error, nextAttemptAt });
+    if (retryMs === null) set({ ...state, status: 'ended', error, nextAttemptAt: null });
+    else set(toFailing(state, error, new Date(Date.now() + retryMs).toISOString()));
   }
-  const onExpired = () => set({ ...state, ...NO_DATA, status: state.status === 'ended' ? 'ended' : 'expired' });
+  function onExpired(): void {
+    if (state.status === 'ended') set({ ...state, ...NO_DATA });
+    else set({ ...state, ...NO_DATA, status: 'expired' });
+  }
 
   /** Unless somebody has subscribed again at once, like a component that replaces another. */
   function stopIfUnused(): void {
@@ -114,12 +135,19 @@ function observe(read: ReadList): Observer {
         void Promise.resolve().then(stopIfUnused);
       };
     },
-    refresh: () => polling?.refresh(),
+    refresh() {
+      if (polling && state.status === 'ended') set(toFailing(state, state.error, null));
+      polling?.refresh();
+    },
     isUsed: () => listeners.size > 0,
   };
 }
 
-const toFailed = ({ status, data }: ObservedState): ObservedState['status'] => (data === null ? status : 'copy');
+/** The state between a failure and the next response. */
+function toFailing(state: ObservedState, error: GatewayProblem, nextAttemptAt: string | null): ObservedState {
+  if (state.data) return { ...state, status: 'copy', error, nextAttemptAt };
+  return { ...state, status: state.status === 'expired' ? 'expired' : 'loading', error, nextAttemptAt };
+}
 
 /** All components share the data. Values other than objects count as frozen. */
 function deepFreeze<T>(value: T): T {

@@ -13,7 +13,7 @@ export interface PollHandlers {
 }
 
 export interface Polling {
-  /** Makes the gateway refresh now, or as soon as the attempt under way has ended. */
+  /** Makes the gateway refresh now, or as soon as the attempt under way has ended. Starts ended polling again. */
   refresh(): void;
   /** Stops. No handler is called afterwards. */
   close(): void;
@@ -26,7 +26,7 @@ export type ReadList = (options: CallOptions) => Promise<Answer<AccountList>>;
 const MARGIN_MS = 1000;
 const [FIRST_RETRY_MS, MAX_RETRY_MS] = [1000, 30_000];
 
-/** Polls until `close()`, an abort of the signal, or an error that a retry cannot fix. */
+/** Polls until `close()`, an abort of the signal, or an error that a retry on its own cannot fix. */
 export function startPolling(read: ReadList, handlers: PollHandlers, signal?: AbortSignal): Polling {
   const closed = new AbortController();
   const ended = signal ? AbortSignal.any([signal, closed.signal]) : closed.signal;
@@ -34,9 +34,11 @@ export function startPolling(read: ReadList, handlers: PollHandlers, signal?: Ab
   const expiry = new Expiry(() => handlers.onExpired());
   ended.addEventListener('abort', () => expiry.set(null));
   let isRefreshDue = false;
+  let isRunning = false;
   let waiting = new AbortController();
 
   async function run(): Promise<void> {
+    isRunning = true;
     let failures = 0;
     while (!ended.aborted) {
       const refresh = isRefreshDue;
@@ -62,6 +64,7 @@ export function startPolling(read: ReadList, handlers: PollHandlers, signal?: Ab
         if (problem.code === 'access-not-granted') expiry.end();
         else expiry.check();
         const isFinal = cannotRecover(problem);
+        isRunning = !isFinal;
         handlers.onProblem(problem, isFinal ? null : waitMs);
         if (isFinal) return;
       }
@@ -76,6 +79,7 @@ export function startPolling(read: ReadList, handlers: PollHandlers, signal?: Ab
     refresh() {
       isRefreshDue = true;
       waiting.abort();
+      if (!isRunning && !ended.aborted) void run();
     },
   };
 }

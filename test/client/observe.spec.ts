@@ -185,6 +185,29 @@ describe('observe', () => {
     unsubscribe();
   });
 
+  it('tries again after it has ended with refresh, which shows at once', async () => {
+    const gateway = open();
+    const { observed, last, unsubscribe } = await follow(gateway);
+    gateway.next.problem = [403, 'client-not-allowed'];
+    await pass(10_000);
+    observed.refresh();
+    expect(last()).toMatchObject({ status: 'copy', data: { accounts: [{}] }, error: { status: 403 } });
+    await pass(1);
+    expect(last().status).toBe('ended');
+    await pass(MAX_AGE_MS);
+    gateway.next.problem = [503, 'bank-error'];
+    observed.refresh();
+    await pass(1);
+    expect(last()).toMatchObject({ status: 'loading', data: null, error: { status: 503 } });
+    expect(last().nextAttemptAt).not.toBeNull();
+    gateway.next.problem = null;
+    await pass(5000);
+    expect(last()).toMatchObject({ status: 'current', error: null });
+    await pass(10_000);
+    expect(gateway.urls).toHaveLength(6);
+    unsubscribe();
+  });
+
   it('is loading with an error while the first response is missing', async () => {
     const gateway = open();
     gateway.next.problem = [503, 'bank-error'];

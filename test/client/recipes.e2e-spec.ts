@@ -443,6 +443,20 @@ export async function namesOf(currency: string): Promise<string[]> {
     return isProblem(error) ? [error.code] : [];
   }
 }
+const { getSnapshot } = gateway.observe({ currency: 'EUR' });
+export function numberShown(): number {
+  const state = getSnapshot();
+  switch (state.status) {
+    case 'current':
+    case 'copy':
+      return state.data.accounts.length;
+    case 'ended':
+      return state.error.status;
+    default:
+      // @ts-expect-error -- nothing may be shown
+      return state.data.accounts.length;
+  }
+}
 // none of the types is any
 // @ts-expect-error -- a number is not a currency
 void gateway.listAccounts({ currency: 978 });
@@ -471,7 +485,7 @@ function Accounts() {
   return <>
     {error && <p>{error.message}</p>}
     {asOf && status !== 'current' && <p>As of {new Date(asOf).toLocaleTimeString()}</p>}
-    {data?.accounts.map(({ id, balances }) => <li key={id}>{formatAmount(balances[0]?.current ?? null)}</li>)}
+    {data?.accounts.map(({ id, balances }) => <li key={id}>{formatAmount(balances[0]?.current)}</li>)}
   </>;
 }
 createRoot(document.querySelector('ul')!).render(<QueryClientProvider client={new QueryClient()}><Accounts /></QueryClientProvider>);
@@ -488,7 +502,7 @@ createApp({
     return () => {
       const { data, asOf, status, error } = state.value;
       const age = asOf && status !== 'current' ? 'As of ' + new Date(asOf).toLocaleTimeString() : '';
-      const rows = data?.accounts.map(({ balances }) => h('li', formatAmount(balances[0]?.current ?? null)));
+      const rows = data?.accounts.map(({ balances }) => h('li', formatAmount(balances[0]?.current)));
       return [h('p', age), h('p', error?.message ?? ''), rows];
     };
   },

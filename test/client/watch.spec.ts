@@ -294,6 +294,36 @@ describe('watch', () => {
       close();
     });
 
+    it('polls again after an error that ended the polling, once even if the handler of the error calls it', async () => {
+      const answers = [problem(404), problem(404), answer({ a: '1' })];
+      const asked: unknown[] = [];
+      const poll = async ({ refresh }: { refresh?: boolean | undefined }) => {
+        asked.push(refresh);
+        const next = answers.shift() ?? answer({ a: '1' });
+        if (next instanceof Error) throw next;
+        return next;
+      };
+      const seen: unknown[] = [];
+      const { refresh, close } = watch(poll, {
+        onData: () => void seen.push('data'),
+        onError: ({ status }) => {
+          seen.push(status);
+          if (seen.length === 2) refresh();
+        },
+      });
+      await pass(60_000);
+      expect(asked).toEqual([false]);
+      refresh();
+      await tick();
+      expect([asked, seen]).toEqual([
+        [false, true, true],
+        [404, 404, 'data'],
+      ]);
+      await pass(11_000);
+      expect(asked).toEqual([false, true, true, false]);
+      close();
+    });
+
     it('the negative case: does nothing after close', async () => {
       const { asked, refresh, end, close } = startSlow();
       await end();
