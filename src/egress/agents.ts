@@ -43,10 +43,17 @@ const CLASSICAL_GROUPS = 'X25519:P-256:P-384:P-521';
  * Creates an agent that keeps connections to one host of the bank. The connections and the last TLS session end with
  * it.
  * @param proxy null for direct connections
- * @param isClassical true for classical key exchange groups only
+ * @param isClassical true for classical key exchange groups only, and no session
+ * @param mayResume true if the last TLS session is resumed
  */
-export function createAgent(settings: Settings, tls: ClientTls, proxy: Proxy | null, isClassical: boolean): HttpAgent {
-  const connector = new Connector(settings, tls, proxy, isClassical);
+export function createAgent(
+  settings: Settings,
+  tls: ClientTls,
+  proxy: Proxy | null,
+  isClassical: boolean,
+  mayResume: boolean,
+): HttpAgent {
+  const connector = new Connector(settings, tls, proxy, isClassical, mayResume);
   return proxy ? new TunnelAgent(proxy, connector) : new DirectAgent(connector);
 }
 
@@ -98,6 +105,7 @@ class Connector {
     tls: ClientTls,
     private readonly proxy: Proxy | null,
     private readonly isClassical: boolean,
+    private readonly mayResume: boolean,
   ) {
     this.#tls = toTlsOptions(tls, settings, isClassical);
   }
@@ -116,7 +124,7 @@ class Connector {
     // with the host in the options, the certificate of a bank given by IP address is checked against that address
     const socket = connect({ ...options, ...this.#tls, socket: tcp, session } as ConnectionOptions);
     // a session would push the ClientHello over one segment again
-    if (!isClassical) socket.on('session', (ticket: Buffer) => (this.#session = ticket));
+    if (this.mayResume && !isClassical) socket.on('session', (ticket: Buffer) => (this.#session = ticket));
     const route = { address, proxy: proxy && proxy.url.host, isClassical, mayResume: session !== undefined };
     failWhenLate(new Connection(route, socket, tcp), socket, deadline);
     return socket;

@@ -142,12 +142,12 @@ export class Egress {
     return created;
   }
 
-  #createAgent(baseUrl: string, isClassical: boolean): Agent {
+  #createAgent(baseUrl: string, isClassical: boolean, mayResume: boolean): Agent {
     const { tls, proxyCa } = this;
     const { settings } = this.parts;
     const { EGRESS_PROXY_URL: url } = settings;
     const proxy = url && !goesDirect(settings, baseUrl) ? { url, ca: proxyCa } : null;
-    const agent = createAgent(settings, tls, proxy, isClassical);
+    const agent = createAgent(settings, tls, proxy, isClassical, mayResume);
     if (this.#isRetired) agent.maxFreeSockets = 0;
     return agent;
   }

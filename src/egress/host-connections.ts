@@ -18,24 +18,26 @@ export class HostConnections {
   /** True once a TLS handshake has succeeded, with these groups. */
   #isReached = false;
   #isClassical = false;
+  /** False after a ClientHello with a session got no response: the session makes it longer than the one that arrived. */
+  #mayResume = true;
   #isLogged = false;
 
   /**
    * @param name host and port
    * @param cert our certificate
-   * @param createAgent takes true for classical key exchange groups only
+   * @param createAgent takes true for classical key exchange groups only, and true if sessions may be resumed
    * @param isHybrid true if the first handshake offers the hybrid group too
    */
   constructor(
     private readonly name: string,
     private readonly cert: string,
-    private readonly createAgent: (isClassical: boolean) => Agent,
+    private readonly createAgent: (isClassical: boolean, mayResume: boolean) => Agent,
     private readonly isHybrid: boolean,
     private readonly logger: Logger,
   ) {}
 
   get agent(): Agent {
-    return (this.#agent ??= this.createAgent(this.#isClassical));
+    return (this.#agent ??= this.createAgent(this.#isClassical, this.#mayResume));
   }
 
   /** Notes that the host has responded over our certificate: it accepts it. */
@@ -48,6 +50,7 @@ export class HostConnections {
     this.drop();
     this.#isReached = false;
     this.#isClassical = false;
+    this.#mayResume = true;
   }
 
   /**
@@ -63,7 +66,7 @@ export class HostConnections {
 
   /**
    * Runs `attempt`, and retries it at once: with a new connection and a full handshake if a kept connection or a resumed session
-   * fails; once if a new connection is closed without an answer; with classical groups if the very first handshake is closed or
+   * fails or gets no answer; once if a new connection is closed without an answer; with classical groups if the very first handshake is closed or
    * gets no answer.
    * @throws CallFailed, and whatever else `attempt` throws
    */
@@ -83,7 +86,11 @@ export class HostConnections {
         if (!isLost && !isSilent) throw error;
         this.drop(agent);
         // what an earlier success left behind shows nothing about the bank
-        if (isLost && error.isOfEarlierSuccess) continue;
+        if (error.isOfEarlierSuccess) {
+          if (!connection.hasArrived) this.#mayResume = false;
+          continue;
+        }
+        if (!connection.hasArrived) this.#mayResume = true;
         const isHelloLost = !this.#isReached && !connection.hasArrived;
         if (isHelloLost) this.#isClassical = isFirst;
         if (!isClosed && !(isSilent && isFirst)) throw error;

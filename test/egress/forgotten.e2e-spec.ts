@@ -200,13 +200,13 @@ describe('a kept connection', () => {
 });
 
 describe('a firewall that drops a ClientHello of two segments', () => {
-  /** Forwards to the bank unless the first piece is too large, and then calls `onLarge`. */
-  async function startFirewall(bank: Scripted, onLarge: (socket: Socket) => void) {
+  /** Forwards to the bank unless the first piece has more than `limit` bytes, and then calls `onLarge`. */
+  async function startFirewall(bank: Scripted, onLarge: (socket: Socket) => void, limit = 1400) {
     const hellos: number[] = [];
     const firewall = await startRawServer((socket) => {
       socket.once('data', (hello) => {
         hellos.push(hello.length);
-        if (hello.length > 1400) return onLarge(socket);
+        if (hello.length > limit) return onLarge(socket);
         const way = connect(Number(new URL(bank.url).port), '127.0.0.1');
         way.write(hello);
         socket.pipe(way).pipe(socket);
@@ -240,6 +240,48 @@ describe('a firewall that drops a ClientHello of two segments', () => {
     egress.forget();
     await egress.get(accountsAt(firewall.url));
     expect(firewall.hellos.filter((bytes) => bytes > 1400)).toHaveLength(2);
+  });
+
+  test.each([
+    ['direct', '1.2', 600],
+    ['http proxy', '1.3', 1800],
+  ] as const)(
+    '%s, at most TLS %s, only once a session makes it longer: full handshakes from then on, until a reload',
+    async (route, version, limit) => {
+      const bank = await startScripted(({ socket }) => void socket.end(OK_AND_END));
+      const firewall = await startFirewall(bank, () => undefined, limit);
+      const { settings } = await startRoute(route);
+      const egress = createEgress(newClient(), {
+        ...settings,
+        BANK_TLS_MAX_VERSION: version,
+        BANK_CONNECT_TIMEOUT_MS: 1000,
+      });
+      for (let call = 0; call < 5; call += 1) {
+        if (call === 3) egress.forget();
+        expect((await egress.get(accountsAt(firewall.url))).status).toBe(200);
+      }
+      const isLarge = firewall.hellos.map((bytes) => bytes > limit);
+      expect(isLarge).toEqual([false, true, false, false, false, true, false]);
+      expect(bank.resumed).toEqual(Array(5).fill(false));
+    },
+  );
+
+  test('a bank that is away for a while: sessions are resumed again once it is back', async () => {
+    const bank = await startScripted(({ socket }) => void socket.end(OK_AND_END));
+    let isAway = false;
+    const way = await startRawServer((socket) => {
+      if (isAway) return;
+      socket.pipe(connect(Number(new URL(bank.url).port), '127.0.0.1')).pipe(socket);
+    });
+    const egress = createEgress(newClient(), { BANK_CONNECT_TIMEOUT_MS: 1000 });
+    const call = () => egress.get(accountsAt(`https://localhost:${way.port}`));
+    await call();
+    isAway = true;
+    expect(await failureOf(call())).toMatchObject({ code: 'bank-timeout' });
+    isAway = false;
+    await call();
+    await call();
+    expect(bank.resumed).toEqual([false, false, true]);
   });
 
   test('the negative case: with at most TLS 1.2, there is nothing to fall back to', async () => {
