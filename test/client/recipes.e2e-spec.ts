@@ -222,6 +222,25 @@ it('the tests of an app pass as printed', () => {
   expect(stdout).toMatch(/^# fail 0$/m);
 });
 
+it('React renders an observer on a server as printed, without a call', () => {
+  const [hook = ''] = /useSyncExternalStore\(subscribe, [^)]*\)/.exec(GUIDE) ?? [];
+  const directory = createFolder({ 'render.js': SERVER_RENDER.replace('HOOK', hook) });
+  const { stdout, stderr } = spawnSync(NODE, ['render.js'], { cwd: directory, encoding: 'utf8' });
+  expect([stdout, stderr]).toEqual(['loading', '']);
+});
+
+it('Jest runs a test of an app with the pattern as printed', () => {
+  const [, pattern = ''] = /transformIgnorePatterns: \['([^']+)'\]/.exec(GUIDE) ?? [];
+  const transform = { '\\.js$': join(ROOT, 'node_modules/@swc/jest/index.js') };
+  const directory = createFolder({
+    'package.json': JSON.stringify({ jest: { transformIgnorePatterns: [pattern], transform } }),
+    'accounts.test.js': JEST_TEST,
+  });
+  const jest = join(ROOT, 'node_modules/jest/bin/jest.js');
+  const { status, stderr } = spawnSync(process.execPath, [jest], { cwd: directory, encoding: 'utf8' });
+  expect([status, stderr]).toEqual([0, expect.stringMatching(/^Tests: +1 passed, 1 total$/m)]);
+});
+
 const suite = hasChromium() ? describe : describe.skip;
 
 suite('the pages of the recipes', () => {
@@ -462,6 +481,25 @@ export function numberShown(): number {
 void gateway.listAccounts({ currency: 978 });
 // @ts-expect-error -- no answer has this code
 fake.fail('clock-skewed');
+`;
+
+const SERVER_RENDER = `
+import { createElement, useSyncExternalStore } from 'react';
+import { renderToString } from 'react-dom/server';
+import { createClient } from 'accounts-gateway-client';
+
+const { getSnapshot, subscribe } = createClient({ baseUrl: '' }).observe();
+process.stdout.write(renderToString(createElement(() => HOOK.status)));
+`;
+
+const JEST_TEST = `
+import { createClient } from 'accounts-gateway-client';
+import { createFakeGateway } from 'accounts-gateway-client/testing';
+
+it('shows the accounts', async () => {
+  const gateway = createClient({ baseUrl: 'http://gateway.test', fetch: createFakeGateway().fetch });
+  expect((await gateway.listAccounts()).accounts).not.toEqual([]);
+});
 `;
 
 /** As written by `npm create vite`. */
