@@ -34,7 +34,7 @@ export interface FakeGatewayOptions {
 export interface FailOptions {
   /** Default: all of them. */
   readonly endpoint?: 'accounts' | 'account' | 'balances' | undefined;
-  /** Calls that fail; default 1. */
+  /** Calls that fail; default 1; `Infinity` until `reset()`. */
   readonly times?: number | undefined;
   /** Whole seconds, as in the header; default: the gateway's value. */
   readonly retryAfterMs?: number | undefined;
@@ -72,7 +72,10 @@ export interface FakeGateway {
 /** Creates a gateway for the tests of a web app. @throws TypeError for accounts that the gateway could not return */
 export declare const createFakeGateway: (options?: FakeGatewayOptions) => FakeGateway;
 
-/** An account with these fields; the others have plain values. */
+/**
+ * An account with these fields; the others have plain values. `current` is the sum of `beginOfDay` and `intraDay`; alone,
+ * it is also `beginOfDay`. @throws TypeError for an amount that is not a decimal string
+ */
 export declare const fakeAccount: (
   partial?: Partial<Omit<Account, 'balances'>> & { readonly balances?: readonly Partial<Balance>[] },
 ) => Account;

@@ -31,7 +31,21 @@ export function fakeAccount(partial: PartialAccount = {}): Account {
   };
 }
 
-function toBalance(partial: Partial<Balance>, currency: string): Balance {
+const AMOUNTS = ['beginOfDay', 'intraDay', 'current', 'blocked'] as const;
+
+/** @throws TypeError for an amount that the gateway could not return, such as a number */
+export function assertAmounts(balance: Partial<Balance>): void {
+  for (const name of AMOUNTS) {
+    const amount: unknown = balance[name] ?? '0';
+    if (typeof amount === 'string' && /^-?\d+(\.\d+)?$/.test(amount)) continue;
+    throw new TypeError(`${name} must be a decimal string, such as '19435.50', or null: ${amount}`);
+  }
+}
+
+function toBalance(given: Partial<Balance>, currency: string): Balance {
+  assertAmounts(given);
+  const isCurrentAlone = given.current && given.beginOfDay === undefined && given.intraDay === undefined;
+  const partial = isCurrentAlone ? { ...given, beginOfDay: given.current as string, intraDay: '0' } : given;
   const { beginOfDay = null, intraDay = null } = partial;
   const sum = beginOfDay === null || intraDay === null ? null : addDecimals(beginOfDay, intraDay);
   return {

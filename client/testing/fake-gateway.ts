@@ -18,7 +18,7 @@ import { assertAcceptsJson } from '../../src/representation/negotiation.js';
 import { readInput } from '../../src/representation/read-query.js';
 import { SECURITY_HEADERS } from '../../src/representation/security-headers.js';
 import { digest } from './digest.js';
-import { DEFAULT_ACCOUNTS } from './fake-account.js';
+import { assertAmounts, DEFAULT_ACCOUNTS } from './fake-account.js';
 import { FakeBank, LIMITS, type Served } from './fake-bank.js';
 import { FakeClock } from './fake-clock.js';
 import { toPath } from './paths.js';
@@ -192,6 +192,10 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
       if (endpoint !== undefined && !ENDPOINTS.includes(endpoint)) {
         throw new TypeError(`endpoint must be one of ${ENDPOINTS.join(', ')}: ${endpoint}`);
       }
+      if (!(times >= 1)) throw new TypeError(`times must be a number from 1: ${times}`);
+      if (retryAfterMs !== undefined && !(retryAfterMs >= 0)) {
+        throw new TypeError(`retryAfterMs must be a number from 0: ${retryAfterMs}`);
+      }
       queue.push({ code, endpoint, retryAfterMs, left: times });
     },
     advance(ms) {
@@ -279,7 +283,10 @@ function toCopies(accounts: readonly Account[]): readonly Account[] {
     throw new TypeError(`accounts must be at most ${MAX_ACCOUNTS}: ${accounts.length}`);
   return accounts.map((account, index) => {
     const { success, error } = accountSchema.safeParse(account);
-    if (success) return structuredClone(account);
+    if (success) {
+      account.balances.forEach(assertAmounts);
+      return structuredClone(account);
+    }
     const { path, message } = error.issues[0] ?? { path: [], message: '' };
     throw new TypeError(`accounts[${index}].${path.join('.')} is wrong: ${message}. Use fakeAccount().`);
   });

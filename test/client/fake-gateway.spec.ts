@@ -96,6 +96,11 @@ describe('fail', () => {
     }
     expect(await codeOf(open().getBalances())).toBe('ok');
   });
+
+  it('the negative case: rejects a number of calls or a time that no queue has', () => {
+    for (const times of [0, -1, NaN]) expect(() => fake.fail('bank-error', { times })).toThrow('times must be');
+    expect(() => fake.fail('bank-error', { retryAfterMs: NaN })).toThrow('retryAfterMs must be');
+  });
 });
 
 describe('fetch', () => {
@@ -149,6 +154,30 @@ describe('the accounts', () => {
     expect(account).toMatchObject({ name: 'LU060408592157516019', ibans: ['LU060408592157516019'] });
     expect(account.balances[0]).toMatchObject({ type: 'CurrentBalance', currency: 'EUR', current: '1.20' });
     expect(snapshot.asOf).toMatch(/^2026-01-02T03:04:0/);
+  });
+
+  it.each<[string, unknown]>([
+    ['a number', 100],
+    ['an exponent', '1e5'],
+    ['digits in groups', '19,423.45'],
+    ['nothing', ''],
+  ])('the negative case: an amount that is %s is a TypeError that names it', (_name, amount) => {
+    const intraDay = amount as string;
+    expect(() => fakeAccount({ balances: [{ beginOfDay: '1', intraDay }] })).toThrow(
+      'intraDay must be a decimal string',
+    );
+    const account = fakeAccount();
+    const wrong = { ...account, balances: [{ ...account.balances[0]!, intraDay }] };
+    expect(() => createFakeGateway({ accounts: [wrong] })).toThrow(/intraDay/);
+  });
+
+  it('have totals, and move, even if a test sets only the current amount', async () => {
+    const own = createFakeGateway({ accounts: [fakeAccount({ balances: [{ current: '100.00' }] })] });
+    const { totals } = await open(own.fetch).getBalances();
+    expect(totals).toMatchObject([{ current: '100.00', beginOfDay: '100.00', missing: 0 }]);
+    own.set('moving');
+    const { accounts } = await open(own.fetch).listAccounts();
+    expect(accounts[0]?.balances[0]?.current).not.toBe('100.00');
   });
 
   it('the negative case: more than 1000 accounts, or one without a field, are a TypeError that names it', () => {
