@@ -18,7 +18,7 @@ import { PagesModule } from './pages/pages.module.js';
 import { Log } from './telemetry/log.js';
 import { SandboxControl } from './sandbox/control/sandbox-control.js';
 import { REDIS_WAIT_MS } from './sharing/sharing.module.js';
-import { SnapshotCache } from './cache/snapshot-cache.js';
+import { SnapshotService } from './cache/snapshot-service.js';
 import { CacheModule } from './cache/cache.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 
@@ -47,7 +47,7 @@ interface MadeParts {
 @Module({})
 export class AppModule {
   constructor(
-    private readonly snapshots: SnapshotCache,
+    private readonly snapshots: SnapshotService,
     private readonly identities: IdentityHolder,
     @Inject(ListenerCertificate) private readonly listenerCertificate: ListenerCertificate | null,
   ) {}

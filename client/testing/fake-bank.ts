@@ -1,7 +1,7 @@
 import type { Account } from '../src/generated/types.gen.js';
 import type { Scene } from '../src/testing.js';
 import { maxCachedAgeMs, type Freshness } from '../../src/cache/freshness.js';
-import type { ServedSnapshot } from '../../src/cache/snapshot-cache.js';
+import type { ServedSnapshot } from '../../src/cache/snapshot-service.js';
 import { GatewayError } from '../../src/errors/gateway-error.js';
 import { AccountList } from '../../src/list/account-list.js';
 import { addDecimals } from '../../src/list/decimal.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { snapshotOf } from '../../test/support/sample-snapshots.js';
-import type { ServedSnapshot } from '../cache/snapshot-cache.js';
+import type { ServedSnapshot } from '../cache/snapshot-service.js';
 import { matchesTag, toCacheHeaders } from './cache-headers.js';
 
 const SERVED: ServedSnapshot = { snapshot: snapshotOf([]), stale: false, cache: 'hit', failure: null };

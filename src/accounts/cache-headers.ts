@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ServedSnapshot } from '../cache/snapshot-cache.js';
+import type { ServedSnapshot } from '../cache/snapshot-service.js';
 import type { Snapshot } from '../snapshot/snapshot-source.js';
 
 type Served = Pick<ServedSnapshot, 'stale' | 'cache' | 'failure'> & {

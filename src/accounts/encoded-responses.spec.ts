@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { account, LocalList, snapshotOf } from '../../test/support/sample-snapshots.js';
 import type { SnapshotFacts } from '../list/document-schemas.js';
 import type { Query } from '../list/queries.js';
-import type { ServedSnapshot } from '../cache/snapshot-cache.js';
+import type { ServedSnapshot } from '../cache/snapshot-service.js';
 import type { Settings } from '../config/settings.js';
 import { EncodedResponses, type EncodedResponse } from './encoded-responses.js';
 

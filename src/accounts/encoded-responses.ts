@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import { expiresAt } from '../cache/freshness.js';
-import type { ServedSnapshot } from '../cache/snapshot-cache.js';
+import type { ServedSnapshot } from '../cache/snapshot-service.js';
 import { Settings } from '../config/settings.js';
 import type { SnapshotFacts } from '../list/document-schemas.js';
 import type { Query } from '../list/queries.js';

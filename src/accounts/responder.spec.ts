@@ -9,7 +9,7 @@ import { account, LocalList, snapshotOf } from '../../test/support/sample-snapsh
 import type { Settings } from '../config/settings.js';
 import { ListEnded } from '../snapshot/list-thread.js';
 import type { Snapshot } from '../snapshot/snapshot-source.js';
-import type { SnapshotCache } from '../cache/snapshot-cache.js';
+import type { SnapshotService } from '../cache/snapshot-service.js';
 import { Downloads } from './downloads.js';
 import { EncodedResponses } from './encoded-responses.js';
 import { Responder } from './responder.js';
@@ -29,7 +29,7 @@ function begin(snapshots: Snapshot[], deadlineMs = 15_000) {
     SNAPSHOT_MAX_AGE_MS: 5000,
     REQUEST_DEADLINE_MS: deadlineMs,
   } as Settings;
-  const cache = { get } as unknown as SnapshotCache;
+  const cache = { get } as unknown as SnapshotService;
   const clock = new FakeClock();
   const responder = new Responder(cache, new EncodedResponses(settings), new Downloads(), settings, clock);
   const sent: Sent[] = [];

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { toAgeMs } from '../cache/cached-snapshot.js';
 import { readCacheDirectives, toFreshMs } from '../cache/freshness.js';
-import { SnapshotCache, type ServedSnapshot } from '../cache/snapshot-cache.js';
+import { SnapshotService, type ServedSnapshot } from '../cache/snapshot-service.js';
 import { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import type { Export, Query } from '../list/queries.js';
@@ -37,7 +37,7 @@ export class Responder {
   #compressedStreams = 0;
 
   constructor(
-    private readonly snapshots: SnapshotCache,
+    private readonly snapshots: SnapshotService,
     private readonly responses: EncodedResponses,
     private readonly downloads: Downloads,
     private readonly settings: Settings,
@@ -46,7 +46,7 @@ export class Responder {
 
   /**
    * Sends the response as JSON, at once if it is in memory.
-   * @throws GatewayError as `SnapshotCache.get`; account-not-found; overloaded
+   * @throws GatewayError as `SnapshotService.get`; account-not-found; overloaded
    */
   sendJson(request: FastifyRequest, reply: FastifyReply, query: Query): Sent {
     const encoding = toEncoding(request.headers['accept-encoding']);
@@ -67,7 +67,7 @@ export class Responder {
 
   /**
    * Sends every match as a file.
-   * @throws GatewayError as `SnapshotCache.get`; overloaded
+   * @throws GatewayError as `SnapshotService.get`; overloaded
    */
   sendExport(request: FastifyRequest, reply: FastifyReply, asked: Export): Sent {
     return this.#withSnapshot(request, (served) => {

@@ -3,7 +3,7 @@ import type { Activity } from '../telemetry/activity.js';
 import { BackOff, type Trouble } from '../time/back-off.js';
 import type { Clock, Instant } from '../time/clock.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
-import type { AccessToken } from './request-token.js';
+import type { AccessToken } from './access-token.js';
 
 const FORCED_RENEWAL_EVERY_MS = 5000;
 

@@ -1,8 +1,9 @@
 import { Egress, type EgressParts } from '../egress/egress.js';
 import type { ClientCertificate } from './client-certificate.js';
+import type { AccessToken } from './access-token.js';
 import { AccessTokenProvider } from './access-token-provider.js';
 import type { IdentityMaterial } from './identity-material.js';
-import { requestToken, type AccessToken } from './request-token.js';
+import { requestToken } from './request-token.js';
 
 /**
  * One certificate with its credentials, its connections and its token. They belong together and are replaced together: the

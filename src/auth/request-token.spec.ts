@@ -4,7 +4,8 @@ import { keepLines } from '../../test/support/log-lines.js';
 import { rejectionOf } from '../../test/support/rejection-of.js';
 import type { Settings } from '../config/settings.js';
 import type { WireRequest } from '../egress/wire-client.js';
-import { requestToken, toAccessToken } from './request-token.js';
+import { toAccessToken } from './access-token.js';
+import { requestToken } from './request-token.js';
 
 const GOOD = { access_token: 'abc.DEF-123_~+/=', expires_in: '300', token_type: 'Bearer' };
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { later, type Instant } from '../time/clock.js';
 import { toAnswerError } from '../egress/answer-error.js';
 import type { Egress, EgressParts } from '../egress/egress.js';
 import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
+import { toAccessToken, type AccessToken } from './access-token.js';
 import type { IdentityMaterial } from './identity-material.js';
 
 /** Path of the token endpoint below {auth_url} (docs/bank.md#token-endpoint). */
@@ -12,23 +12,9 @@ const AUTHORIZE_PATH = '/api/v1/authorizations/authorize';
 /** Lifetime assumed if the bank gives none. */
 const DEFAULT_LIFETIME_SECONDS = 60;
 const MAX_LIFETIME_SECONDS = 86_400;
-/** The gateway stops using a token this long before it expires. */
-const MARGIN_MS = 5000;
 /** Small, because the answer is parsed on the serving thread, where 32 MB of empty objects would fill the heap. */
 const MAX_ANSWER_BYTES = 65_536;
 const MAX_TOKEN_LENGTH = 16_384;
-
-/** A bearer token as the bank issued it, opaque to us, and its lifetime by both clocks. */
-export interface AccessToken {
-  readonly value: string;
-  readonly lifetimeMs: number;
-  /** Start of its lifetime: just before it was requested. */
-  readonly requestedAt: Instant;
-  /** The gateway renews the token in the background after this time. */
-  readonly renewAt: Instant;
-  /** The gateway does not send the token after this time. */
-  readonly unusableAt: Instant;
-}
 
 /**
  * Requests an access token for one user with one certificate, which must be valid.
@@ -55,25 +41,6 @@ export async function requestToken(
     );
   }
   return toAccessToken(value, (lifetimeSeconds ?? DEFAULT_LIFETIME_SECONDS) * 1000, requestedAt);
-}
-
-/**
- * Creates a token with the times of docs/bank.md#token-rules: renewed after 80 % of its life (± 5 %, so that several
- * gateways do not renew together), and used until 5 s before it expires, or 10 % of a shorter life.
- */
-export function toAccessToken(
-  value: string,
-  lifetimeMs: number,
-  requestedAt: Instant,
-  random: () => number = Math.random,
-): AccessToken {
-  return {
-    value,
-    lifetimeMs,
-    requestedAt,
-    renewAt: later(requestedAt, lifetimeMs * (0.75 + 0.1 * random())),
-    unusableAt: later(requestedAt, lifetimeMs - Math.min(MARGIN_MS, lifetimeMs * 0.1)),
-  };
 }
 
 const tokenAnswerSchema = z.object(

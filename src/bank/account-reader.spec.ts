@@ -7,7 +7,7 @@ import type { Settings } from '../config/settings.js';
 import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { AccountReader } from './account-reader.js';
-import type { BankAccount } from '../list/account-fields.js';
+import type { BankAccount } from '../list/bank-account.js';
 import { ListDrift } from '../list/list-drift.js';
 import { readPage } from '../list/bank-page.js';
 import type { ListOutcome } from './paging.js';

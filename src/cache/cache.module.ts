@@ -3,12 +3,12 @@ import { AuthModule } from '../auth/auth.module.js';
 import { SharingModule } from '../sharing/sharing.module.js';
 import { CachedSnapshot } from './cached-snapshot.js';
 import { Refresher } from './refresher.js';
-import { SnapshotCache } from './snapshot-cache.js';
+import { SnapshotService } from './snapshot-service.js';
 
 /** The cached snapshot and its refreshes. */
 @Module({
   imports: [AuthModule, SharingModule],
-  providers: [CachedSnapshot, Refresher, SnapshotCache],
-  exports: [SnapshotCache],
+  providers: [CachedSnapshot, Refresher, SnapshotService],
+  exports: [SnapshotService],
 })
 export class CacheModule {}

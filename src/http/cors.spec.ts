@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { fastify } from 'fastify';
 import { toGatewayError } from '../errors/gateway-error.js';
-import { createEntry } from './entry.js';
+import { createAdmission } from './admission.js';
 import { createOriginCheck, isFromOwnPage, isOwnOrigin } from './cors.js';
 
 const TREASURY = 'https://treasury.example';
@@ -25,7 +25,7 @@ async function ask(method: 'GET' | 'OPTIONS', headers: Record<string, string>, o
     reply.code(toGatewayError(error).status).send(toGatewayError(error).code),
   );
   const settings = { CORS_ORIGINS: origins, ALLOWED_HOSTS: ['localhost'], ALLOWED_CLIENTS: ['any'] };
-  app.addHook('onRequest', createEntry(settings));
+  app.addHook('onRequest', createAdmission(settings));
   app.get('/', () => 'read');
   const {
     statusCode,

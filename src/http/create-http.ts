@@ -15,8 +15,8 @@ import type { Activity } from '../telemetry/activity.js';
 import type { Log } from '../telemetry/log.js';
 import type { Clock } from '../time/clock.js';
 import { answerClientError, reject, type ClientError } from './client-errors.js';
-import { createEntry, toMethodNotAllowed, toRequestId } from './entry.js';
-import { MAX_HEADER_BYTES, type HttpLimits } from './http-limits.js';
+import { createAdmission, toMethodNotAllowed, toRequestId } from './admission.js';
+import { MAX_HEADER_BYTES, MAX_SEGMENT_LENGTH, type HttpLimits } from './http-limits.js';
 import { ListenerCertificate } from './listener-certificate.js';
 import { sendProblem } from './send-problem.js';
 import { parseQuery } from '../representation/read-query.js';
@@ -39,10 +39,6 @@ export interface Http {
   readonly certificate: ListenerCertificate | null;
 }
 
-/**
- * The router rejects a longer path segment. An id has 200 UTF-16 units, each percent-encoded in at most 9 characters.
- */
-const MAX_SEGMENT_LENGTH = 1800;
 const PIECE_BYTES = 65_536;
 
 /**
@@ -59,7 +55,7 @@ export async function createHttp({
   const certificate = await ListenerCertificate.open(settings, clock, logger);
   const underWay = new UnderWay(limits, settings);
   const log = new RequestLog(requests, activity, underWay);
-  const enter = createEntry(settings);
+  const admit = createAdmission(settings);
   const rejection = { log, underWay, lingerMs: limits.lingerMs };
   const fastify: FastifyInstance = createFastify({
     serverFactory: (listener) => {
@@ -82,7 +78,7 @@ export async function createHttp({
   });
   // every request passes these before any hook, middleware or guard added to the app
   log.addTo(fastify);
-  fastify.addHook('onRequest', (request, reply, next) => log.begin(request, reply, () => enter(request, reply, next)));
+  fastify.addHook('onRequest', (request, reply, next) => log.begin(request, reply, () => admit(request, reply, next)));
   if (certificate) sendInPieces(fastify);
   return { fastify, underWay, certificate };
 
@@ -90,7 +86,7 @@ export async function createHttp({
   function answerUnreadablePath(code: string, request: FastifyRequest, reply: FastifyReply): void {
     log.begin(request, reply, () => {
       try {
-        enter(request, reply, () => sendProblem(reply, toUnreadable(code)));
+        admit(request, reply, () => sendProblem(reply, toUnreadable(code)));
       } catch (error) {
         sendProblem(reply, toGatewayError(error));
       }

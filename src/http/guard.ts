@@ -4,6 +4,7 @@ import { isWithin, toNetworks } from '../config/cidr.js';
 import type { Settings } from '../config/settings.js';
 import { GatewayError, type GatewayErrorOptions } from '../errors/gateway-error.js';
 import { createOriginCheck, isOwnOrigin } from './cors.js';
+import { MAX_BODY_BYTES } from './http-limits.js';
 
 export type GuardSettings = Pick<Settings, 'ALLOWED_CLIENTS' | 'ALLOWED_HOSTS' | 'CORS_ORIGINS'>;
 
@@ -16,7 +17,6 @@ export const isProbe = (route: string | undefined): boolean => PROBES.has(route)
 /** True for a route of the API. */
 export const isApi = (route: string | undefined): boolean => route?.startsWith('/api/') === true;
 
-const MAX_BODY_BYTES = 1024;
 const NO_BODIES = 'This API takes no bodies.';
 const CLOSE: GatewayErrorOptions = { headers: { connection: 'close' } };
 /**

@@ -3,6 +3,14 @@ const MB = 1024 * 1024;
 /** Maximum size of the URL and the header together, bytes. */
 export const MAX_HEADER_BYTES = 16_384;
 
+/**
+ * The router rejects a longer path segment. An id has 200 UTF-16 units, each percent-encoded in at most 9 characters.
+ */
+export const MAX_SEGMENT_LENGTH = 1800;
+
+/** Maximum size of a request body, which the API does not use, bytes. */
+export const MAX_BODY_BYTES = 1024;
+
 /** The limits of docs/bounds.md#callers that are not settings. Tests pass shorter ones. */
 export const HTTP_LIMITS = {
   /** Time limit for the header of a request, and for a TLS handshake. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readBankAccount } from './account-fields.js';
+import { readBankAccount } from './bank-account.js';
 import { accountSchema } from './account-schema.js';
 import { toAccount } from './account.js';
 

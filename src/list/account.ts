@@ -1,6 +1,6 @@
 import { isValidIBAN } from 'ibantools';
 import type { z } from 'zod';
-import type { BankAccount, BankBalance } from './account-fields.js';
+import type { BankAccount, BankBalance } from './bank-account.js';
 import type { accountSchema, balanceSchema } from './account-schema.js';
 import { addDecimals } from './decimal.js';
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors/gateway-error.js';
-import { readBankAccount, type BankAccount } from './account-fields.js';
+import { readBankAccount, type BankAccount } from './bank-account.js';
 import type { ListDrift } from './list-drift.js';
 
 /** Properties of one page for paging. */

@@ -1,5 +1,5 @@
 import { hasManyDigits } from '../errors/many-digits.js';
-import { ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS, type Fields } from './account-fields.js';
+import { ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS, type Fields } from './bank-account.js';
 
 /** A difference from the known account; contains a value only for a word of an open list. */
 export interface Drift {

@@ -9,7 +9,7 @@ import { PLANTED, sampleAccount } from '../support/sample-accounts.js';
 import { startRawServer } from '../support/servers.js';
 
 // Every status and document is tested next to the code: src/egress/answer-error.spec.ts,
-// src/auth/request-token.spec.ts, src/list/bank-page.spec.ts and src/list/account-fields.spec.ts; retries in
+// src/auth/request-token.spec.ts, src/list/bank-page.spec.ts and src/list/bank-account.spec.ts; retries in
 // src/bank/account-reader.spec.ts. Here: calls to the bank, responses to callers, leaks.
 
 const bank = await bankForFile();

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { AppModule } from '../../src/app.module.js';
-import { SnapshotCache } from '../../src/cache/snapshot-cache.js';
+import { SnapshotService } from '../../src/cache/snapshot-service.js';
 import type { ControlPatch } from '../../src/sandbox/control/control-patch.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { openWindow, startBrowser, startClientPages } from '../support/client-pages.js';
@@ -348,7 +348,7 @@ suite('the pages of the recipes', () => {
   const forget = () => Promise.all(Object.values(pages).map((page) => page.evaluate('samples.length = 0')));
   /** Now, if it has ended. */
   function endOfCache(): number {
-    const { servable, expiresAt } = gateway.app.get(SnapshotCache).status();
+    const { servable, expiresAt } = gateway.app.get(SnapshotService).status();
     return servable && expiresAt ? Date.parse(expiresAt) : Date.now();
   }
 

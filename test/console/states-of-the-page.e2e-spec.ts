@@ -8,7 +8,7 @@ import { toIdle, toIdleText } from '../../src/pages/console/web/status/idle.js';
 import { toIncident, type Incident } from '../../src/pages/console/web/status/incident.js';
 import { toNote, toReport } from '../../src/pages/console/web/status/report.js';
 import { toPath } from '../../src/pages/console/web/status/path.js';
-import { SnapshotCache } from '../../src/cache/snapshot-cache.js';
+import { SnapshotService } from '../../src/cache/snapshot-service.js';
 import { Clock } from '../../src/time/clock.js';
 import { openWindow, startBrowser } from '../support/client-pages.js';
 import type { Answer, Gateway } from '../support/gateway.js';
@@ -86,7 +86,7 @@ async function assertEndsAt({ end, status }: Incident, { app, get }: Gateway): P
   const clock = app.get(Clock) as MovedClock;
   clock.stop();
   clock.advance(Date.parse(end ?? '') - clock.now().wall - DRIFT_MS);
-  expect(app.get(SnapshotCache).status().servable).toBe(true);
+  expect(app.get(SnapshotService).status().servable).toBe(true);
   clock.advance(2 * DRIFT_MS);
   expect((await get('/api/v1/accounts')).status).toBe(status);
 }
@@ -116,7 +116,7 @@ async function assertTrue(gateway: Gateway, { sentence, path, owner }: PageState
   }
   if (incident?.served === 'waiting') {
     // a call would wait for the refresh, which never ends in this scene
-    expect(gateway.app.get(SnapshotCache).status()).toMatchObject({ servable: false, refreshing: true });
+    expect(gateway.app.get(SnapshotService).status()).toMatchObject({ servable: false, refreshing: true });
     return;
   }
   if (idle) return;

@@ -9,7 +9,7 @@ type Row = readonly [bound: string, beyond: string, test: string];
 const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
   Callers: [
     [
-      'URL and header: {http/http-limits MAX_HEADER_BYTES KB}; a part of the path: {http/create-http MAX_SEGMENT_LENGTH}; body: {http/guard MAX_BODY_BYTES KB}',
+      'URL and header: {http/http-limits MAX_HEADER_BYTES KB}; a part of the path: {http/http-limits MAX_SEGMENT_LENGTH}; body: {http/http-limits MAX_BODY_BYTES KB}',
       '431, 414, 413 `request-too-large`',
       'test/http/odd-requests',
     ],
@@ -85,14 +85,14 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/auth/request-token.spec.ts',
     ],
     [
-      'texts {list/account-fields MAX_TEXT}, ids {list/account-fields MAX_ID}, currencies {list/account-fields MAX_CURRENCY} characters (UTF-16 units: an emoji is 2); numbers {list/account-fields MAX_DIGITS} digits',
+      'texts {list/bank-account MAX_TEXT}, ids {list/bank-account MAX_ID}, currencies {list/bank-account MAX_CURRENCY} characters (UTF-16 units: an emoji is 2); numbers {list/bank-account MAX_DIGITS} digits',
       '`bank-response-invalid`, with the path',
-      'src/list/account-fields.spec.ts',
+      'src/list/bank-account.spec.ts',
     ],
     [
-      'balances, identifiers and IBANs of an account: {list/account-fields MAX_ENTRIES} each',
+      'balances, identifiers and IBANs of an account: {list/bank-account MAX_ENTRIES} each',
       '`bank-response-invalid`, with the path',
-      'src/list/account-fields.spec.ts',
+      'src/list/bank-account.spec.ts',
     ],
     [
       '{bank/account-reader MAX_PAGES} pages, {bank/account-reader MAX_BYTES MB} of pages in one refresh',

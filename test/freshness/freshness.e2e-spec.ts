@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SnapshotCache } from '../../src/cache/snapshot-cache.js';
+import { SnapshotService } from '../../src/cache/snapshot-service.js';
 import { bankForFile, holdAccounts } from '../support/bank-for-file.js';
 import { type Answer, startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
@@ -46,7 +46,7 @@ it('500 callers who wait at once on a cold gateway cost one refresh, and all get
   const letGo = holdAccounts(bank);
   const gateway = await startGateway(bank, { REQUEST_DEADLINE_MS: '60000', BANK_REQUEST_TIMEOUT_MS: '60000' });
   const calls = Array.from({ length: 500 }, () => gateway.get(PATH));
-  await until(() => gateway.app.get(SnapshotCache).status().callersWaiting === calls.length);
+  await until(() => gateway.app.get(SnapshotService).status().callersWaiting === calls.length);
   letGo();
   const answers = await Promise.all(calls);
   const responses = answers.map(({ status, headers, text }) => [status, headers.etag, text].join(' '));
@@ -168,7 +168,7 @@ describe('the response to one query', () => {
     expect(slow).toMatchObject({ asOf: first.asOf, stale: true, age: 13 });
     expect(slow.cacheStatus).toMatch(/; fwd=stale; ttl=-[34]$/);
     await until(() => answers.length === 1);
-    const snapshots = gateway.app.get(SnapshotCache);
+    const snapshots = gateway.app.get(SnapshotService);
     const strict = get({ 'cache-control': 'max-age=5' });
     await until(() => snapshots.status().callersWaiting === 1);
     answers[0]?.();

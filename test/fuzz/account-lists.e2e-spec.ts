@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { DOCUMENT_SCHEMAS } from '../../src/list/document-schemas.js';
 import type { Account } from '../../src/list/account.js';
 import { NOW } from '../../src/cache/freshness.js';
-import type { ServedSnapshot } from '../../src/cache/snapshot-cache.js';
+import type { ServedSnapshot } from '../../src/cache/snapshot-service.js';
 import type { RefreshRequest } from '../../src/snapshot/snapshot-source.js';
 import { AuthorizedCall } from '../../src/auth/authorized-call.js';
 import { AccountReader } from '../../src/bank/account-reader.js';
@@ -21,7 +21,7 @@ import { MovedClock } from '../support/moved-clock.js';
 import { startPretendBank } from '../support/pretend-bank.js';
 import { PLANTED } from '../support/sample-accounts.js';
 import { LocalList, snapshotOf } from '../support/sample-snapshots.js';
-import { createSnapshotCache } from '../support/snapshot-cache.js';
+import { createSnapshotService } from '../support/snapshot-service.js';
 
 /**
  * A new seed for each run, printed in the name of each test; FUZZ_SEED repeats one. FULL=1 tries a hundred times as
@@ -80,7 +80,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
     const snapshot = { ...snapshotOf([], complete, clock.now()), list, size };
     return { snapshot, pages: count, source: 'bank' as const };
   };
-  const { snapshots } = createSnapshotCache({
+  const { snapshots } = createSnapshotService({
     read: readList,
     clock,
     log,

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { SnapshotCache } from '../../src/cache/snapshot-cache.js';
+import { SnapshotService } from '../../src/cache/snapshot-service.js';
 import { holdAccounts } from '../support/bank-for-file.js';
 import { connectionsOf, expectCommonConditions, faultOf } from '../support/common-conditions.js';
 import { startGateway } from '../support/gateway.js';
@@ -25,7 +25,7 @@ describe('many callers of a slow bank', () => {
     for (let round = 0; round < 2; round++) {
       const sockets = Array.from({ length: 50 }, () => connect({ port: gateway.port, host: '127.0.0.1' }));
       for (const socket of sockets) socket.write(GET);
-      await until(() => gateway.app.get(SnapshotCache).status().callersWaiting === 51);
+      await until(() => gateway.app.get(SnapshotService).status().callersWaiting === 51);
       for (const [index, socket] of sockets.entries()) {
         if (index % 2) socket.resetAndDestroy();
         else socket.destroy();

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { readBankAccount } from '../../src/list/account-fields.js';
+import { readBankAccount } from '../../src/list/bank-account.js';
 import { toAccount, type Account, type Balance } from '../../src/list/account.js';
 import { AccountList } from '../../src/list/account-list.js';
 import type { GatewayError } from '../../src/errors/gateway-error.js';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { SnapshotCache } from '../../src/cache/snapshot-cache.js';
+import { SnapshotService } from '../../src/cache/snapshot-service.js';
 import { startTracing, type Tracing } from '../../src/telemetry/tracing.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { expectNoSecret, secretsOf } from '../support/common-conditions.js';
@@ -183,7 +183,7 @@ describe('traces', () => {
 
   it('link a refresh to at most 128 of the requests that waited for it', async () => {
     const { collector, gateway } = await startTraced();
-    const snapshots = gateway.app.get(SnapshotCache);
+    const snapshots = gateway.app.get(SnapshotService);
     bank.onAccounts = (...args) =>
       void until(() => snapshots.status().callersWaiting === 130).then(() => listSample()(...args));
     await Promise.all(Array.from({ length: 130 }, () => gateway.get('/api/v1/accounts')));

@@ -4,7 +4,7 @@ import { BankDrift } from '../../bank/bank-drift.js';
 import { ListenerCertificate } from '../../http/listener-certificate.js';
 import { UnderWay } from '../../http/under-way.js';
 import { SnapshotSource } from '../../snapshot/snapshot-source.js';
-import { SnapshotCache } from '../../cache/snapshot-cache.js';
+import { SnapshotService } from '../../cache/snapshot-service.js';
 import { Clock } from '../../time/clock.js';
 import { BankCondition } from './bank-condition.js';
 
@@ -21,7 +21,7 @@ export class GatewayStatus {
     private readonly identities: IdentityHolder,
     private readonly condition: BankCondition,
     private readonly drift: BankDrift,
-    private readonly snapshots: SnapshotCache,
+    private readonly snapshots: SnapshotService,
     private readonly source: SnapshotSource,
   ) {}
 

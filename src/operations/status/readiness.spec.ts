@@ -4,14 +4,14 @@ import { Activity } from '../../telemetry/activity.js';
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../../test/support/fake-clock.js';
 import { keepLines } from '../../../test/support/log-lines.js';
-import type { SnapshotCache } from '../../cache/snapshot-cache.js';
+import type { SnapshotService } from '../../cache/snapshot-service.js';
 import { ANY } from '../../cache/freshness.js';
-import { toAccessToken, type AccessToken } from '../../auth/request-token.js';
+import { toAccessToken, type AccessToken } from '../../auth/access-token.js';
 import { AccessTokenProvider } from '../../auth/access-token-provider.js';
 import { NoToken } from '../../auth/authorized-call.js';
 import type { IdentityHolder } from '../../auth/identity-holder.js';
 import { snapshotOf } from '../../../test/support/sample-snapshots.js';
-import { createSnapshotCache } from '../../../test/support/snapshot-cache.js';
+import { createSnapshotService } from '../../../test/support/snapshot-service.js';
 import type { ReadSnapshot, RefreshRequest, SnapshotSource } from '../../snapshot/snapshot-source.js';
 import type { UnderWay } from '../../http/under-way.js';
 import { GatewayError } from '../../errors/gateway-error.js';
@@ -37,7 +37,7 @@ class Scene {
   onToken: () => Promise<AccessToken> = () => Promise.resolve(this.token());
   onRefresh: () => Promise<ReadSnapshot> = () => Promise.resolve(this.empty());
   readonly tokens: AccessTokenProvider;
-  readonly snapshots: SnapshotCache;
+  readonly snapshots: SnapshotService;
   readonly status: GatewayStatus;
   readonly readiness: Readiness;
 
@@ -63,7 +63,7 @@ class Scene {
       this.counts.refreshes += 1;
       return orAborted(this.onRefresh(), signal);
     };
-    this.snapshots = createSnapshotCache({ read, clock, log, activity, tokens: this.tokens }).snapshots;
+    this.snapshots = createSnapshotService({ read, clock, log, activity, tokens: this.tokens }).snapshots;
     const { certificate } = healthyFacts;
     const identities = {
       current: { tokens: this.tokens, egress: { clockSkewMs: null, serverCertificateEnds: null } },

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IdentityHolder } from '../../auth/identity-holder.js';
-import { SnapshotCache } from '../../cache/snapshot-cache.js';
+import { SnapshotService } from '../../cache/snapshot-service.js';
 import type { GatewayError } from '../../errors/gateway-error.js';
 import { within } from '../../time/deadline.js';
 import { GatewayStatus, type GatewayFacts } from './gateway-status.js';
@@ -13,7 +13,7 @@ export class Readiness {
   constructor(
     private readonly status: GatewayStatus,
     private readonly identities: IdentityHolder,
-    private readonly snapshots: SnapshotCache,
+    private readonly snapshots: SnapshotService,
   ) {}
 
   /** The current facts, without a call to the bank. */

@@ -5,7 +5,8 @@ import { AuthorizedCall } from '../../../src/auth/authorized-call.js';
 import type { IdentityHolder } from '../../../src/auth/identity-holder.js';
 import { validityError } from '../../../src/auth/client-certificate.js';
 import type { IdentityMaterial } from '../../../src/auth/identity-material.js';
-import { requestToken, type AccessToken } from '../../../src/auth/request-token.js';
+import type { AccessToken } from '../../../src/auth/access-token.js';
+import { requestToken } from '../../../src/auth/request-token.js';
 import { AccountReader } from '../../../src/bank/account-reader.js';
 import type { PageFacts } from '../../../src/list/bank-page.js';
 import { readSettings } from '../../../src/config/read-settings.js';
@@ -19,7 +20,7 @@ import { GatewayError } from '../../../src/errors/gateway-error.js';
 import { snapshotOf } from '../../support/sample-snapshots.js';
 import { CachedSnapshot } from '../../../src/cache/cached-snapshot.js';
 import { Refresher } from '../../../src/cache/refresher.js';
-import { SnapshotCache } from '../../../src/cache/snapshot-cache.js';
+import { SnapshotService } from '../../../src/cache/snapshot-service.js';
 import { SnapshotSource, type ReadSnapshot, type RefreshRequest } from '../../../src/snapshot/snapshot-source.js';
 import { Activity } from '../../../src/telemetry/activity.js';
 import type { Log } from '../../../src/telemetry/log.js';
@@ -45,7 +46,7 @@ type Identity = ReturnType<SimulatedGateway['toIdentity']>;
  */
 export class SimulatedGateway {
   readonly activity = new Activity();
-  readonly snapshots: SnapshotCache;
+  readonly snapshots: SnapshotService;
   readonly status: GatewayStatus;
   readonly readiness: Readiness;
   /** True while new files are rejected and the old ones stay in use. */
@@ -76,7 +77,7 @@ export class SimulatedGateway {
     const { activity } = this;
     const source = new SimulatedSource(accounts, time);
     const refresher = new Refresher(cached, source, settings, time, { logger } as Log, activity, identities);
-    this.snapshots = new SnapshotCache(cached, refresher, time, settings);
+    this.snapshots = new SnapshotService(cached, refresher, time, settings);
     const drift = { found: [] } as unknown as BankDrift;
     this.status = new GatewayStatus(
       time,

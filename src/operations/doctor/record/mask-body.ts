@@ -1,4 +1,4 @@
-import { ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS } from '../../../list/account-fields.js';
+import { ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS } from '../../../list/bank-account.js';
 import { hasManyDigits } from '../../../errors/many-digits.js';
 import { Digits, parseDigits } from '../../../sandbox/accounts/digits.js';
 import type { Mask } from './mask.js';

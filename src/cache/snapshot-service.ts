@@ -39,7 +39,7 @@ interface Caller {
  * callers share; an older copy, marked stale, while the bank is slow or failing; never a copy past its maximum age.
  */
 @Injectable()
-export class SnapshotCache {
+export class SnapshotService {
   #callersWaiting = 0;
 
   constructor(

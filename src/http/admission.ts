@@ -14,13 +14,13 @@ const ALWAYS = {
 const ALLOW = 'GET, HEAD, OPTIONS';
 
 /** Admits a request: calls `next`, unless it has sent the response. */
-type Enter = (request: FastifyRequest, reply: FastifyReply, next: () => void) => void;
+type Admit = (request: FastifyRequest, reply: FastifyReply, next: () => void) => void;
 
 /**
  * Sets the headers of every response; then handles CORS, the guard, preflights, OPTIONS, and 405 for methods that no
  * route supports.
  */
-export function createEntry(settings: GuardSettings): Enter {
+export function createAdmission(settings: GuardSettings): Admit {
   const isListed = createOriginCheck(settings.CORS_ORIGINS);
   const assertMayCall = createGuard(settings);
 

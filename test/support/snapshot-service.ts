@@ -4,7 +4,7 @@ import type { Settings } from '../../src/config/settings.js';
 import type { Log } from '../../src/telemetry/log.js';
 import { CachedSnapshot } from '../../src/cache/cached-snapshot.js';
 import { Refresher } from '../../src/cache/refresher.js';
-import { SnapshotCache } from '../../src/cache/snapshot-cache.js';
+import { SnapshotService } from '../../src/cache/snapshot-service.js';
 import {
   SnapshotSource,
   type Accepts,
@@ -55,7 +55,7 @@ class ScriptedSource extends SnapshotSource {
 }
 
 /** A cache as CacheModule creates it, whose refreshes call `read`. Stopped after the test. */
-export function createSnapshotCache(parts: Parts) {
+export function createSnapshotService(parts: Parts) {
   const { clock, log, settings, activity = new Activity(), tokens = { failureNow: () => null } } = parts;
   const all = { ...SETTINGS, ...settings } as Settings;
   const cached = new CachedSnapshot(clock, all);
@@ -71,5 +71,5 @@ export function createSnapshotCache(parts: Parts) {
     identities as unknown as IdentityHolder,
   );
   onClose(async () => refresher.onApplicationShutdown());
-  return { activity, cached, refresher, identities, snapshots: new SnapshotCache(cached, refresher, clock, all) };
+  return { activity, cached, refresher, identities, snapshots: new SnapshotService(cached, refresher, clock, all) };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { rejectionOf } from '../../test/support/rejection-of.js';
-import { ACCOUNT_FIELDS, readBankAccount, writeOut, type BankAccount } from './account-fields.js';
+import { ACCOUNT_FIELDS, readBankAccount, writeOut, type BankAccount } from './bank-account.js';
 
 const read = (row: object) => readBankAccount({ accountId: 'a-1', ...row }, 'result[3]');
 

@@ -12,15 +12,15 @@ import { PROBLEM_CODES, type ProblemCode } from '../errors/problem-table.js';
 import { later, type Instant } from '../time/clock.js';
 import { ANY, NOW as NO_CACHE, type Freshness } from './freshness.js';
 import { account, snapshotOf, type LocalList } from '../../test/support/sample-snapshots.js';
-import { createSnapshotCache } from '../../test/support/snapshot-cache.js';
+import { createSnapshotService } from '../../test/support/snapshot-service.js';
 import { toAgeMs } from './cached-snapshot.js';
-import type { ServedSnapshot, SnapshotCache } from './snapshot-cache.js';
+import type { ServedSnapshot, SnapshotService } from './snapshot-service.js';
 import type { ReadSnapshot, RefreshRequest, SnapshotSource } from '../snapshot/snapshot-source.js';
 
 const FRESH_MS = 10_000;
 const MAX_AGE_MS = 300_000;
 const SETTINGS = { SNAPSHOT_SOFT_TIMEOUT_MS: 30, REQUEST_DEADLINE_MS: 80 };
-type Settings = Parameters<typeof createSnapshotCache>[0]['settings'];
+type Settings = Parameters<typeof createSnapshotService>[0]['settings'];
 
 const maxAge = (seconds: number, staleSeconds = 0): Freshness => ({
   noCache: false,
@@ -44,8 +44,8 @@ class Scene {
   readonly asked: PendingRefresh[] = [];
   /** The back-off of the token. */
   tokenFailure: GatewayError | null = null;
-  readonly parts: ReturnType<typeof createSnapshotCache>;
-  readonly snapshots: SnapshotCache;
+  readonly parts: ReturnType<typeof createSnapshotService>;
+  readonly snapshots: SnapshotService;
 
   constructor(settings: Settings, take?: SnapshotSource['take']) {
     const { clock, log } = this;
@@ -55,7 +55,7 @@ class Scene {
       this.asked.push(refresh);
       return refresh.promise;
     };
-    this.parts = createSnapshotCache({
+    this.parts = createSnapshotService({
       read,
       ...(take && { take }),
       clock,
