@@ -87,7 +87,13 @@ export function createClient(options: ClientOptions): Client {
   return {
     listAccounts,
     allAccounts: async function* (filter, options) {
-      yield* await gatherAccounts((page) => listAccounts(filter, options, page));
+      let how = options;
+      yield* await gatherAccounts((page) => {
+        const list = listAccounts(filter, how, page);
+        // a refresh for each page would be a snapshot for each page
+        how = { ...options, refresh: false };
+        return list;
+      });
     },
     getAccount: async (id, options = {}) => {
       assertId(id);

@@ -79,9 +79,9 @@ it('after a 304, expiresAt and asOf are later', async () => {
 });
 
 describe('all accounts', () => {
-  const collect = async (client: ReturnType<typeof open>) => {
+  const collect = async (client: ReturnType<typeof open>, options = {}) => {
     const ids: string[] = [];
-    for await (const { id } of client.allAccounts({ sort: 'currency' })) ids.push(id);
+    for await (const { id } of client.allAccounts({ sort: 'currency' }, options)) ids.push(id);
     return ids;
   };
 
@@ -103,6 +103,14 @@ describe('all accounts', () => {
     expect(new Set(await collect(client)).size).toBe(120);
     // pages 1, 2, and 3 of another snapshot; then 1, 2 and 3 again
     expect(statuses()).toEqual([200, 200, 200, 304, 304, 304]);
+  });
+
+  it('cost the bank one refresh with refresh: true, even if the network is slow', async () => {
+    await serve();
+    const before = gateway.events('snapshot.refreshed').length;
+    const client = open(() => clock.advance(2000));
+    expect(new Set(await collect(client, { refresh: true })).size).toBe(120);
+    expect(gateway.events('snapshot.refreshed')).toHaveLength(before + 1);
   });
 
   it('the negative case: fail after three restarts instead of mixing snapshots that keep changing', async () => {
