@@ -27,7 +27,10 @@ export function toWellText({ details: { snapshot } }: Health, apps: number, now:
 export function toEffect({ served, isShut, copy, status, end }: Incident, apps: number, now: number): string {
   const none = apps === 0 ? 'No app called in the last minute. ' : '';
   if (isShut) return 'Apps that verify the certificate of this API cannot connect.';
-  if (served === 'unknown') return 'Apps on the same network path cannot reach the gateway either.';
+  if (served === 'unknown')
+    return status === 0
+      ? 'Apps on the same network path cannot reach the gateway either.'
+      : 'Unknown: this page no longer gets any data.';
   if (served === 'none') return `${none}${toSubject(apps, 'get')} ${status} instead of data.`;
   if (served === 'waiting' || served === 'untried')
     return `${none}Calls wait for the bank. If it does not respond in time, they fail with ${status}.`;

@@ -1,7 +1,7 @@
 import type { ComponentProps } from 'preact';
 import { CopyButton } from '../shared/copy-button.js';
 import type { Health } from '../shared/health.js';
-import { toDuration } from '../shared/time.js';
+import { serverNow, toDuration } from '../shared/time.js';
 import { toEffect } from './apps.js';
 import { toCauseText, toTimer } from './cause-text.js';
 import { CopyLine } from './copy-line.js';
@@ -18,7 +18,7 @@ interface Props {
   readonly now: number;
 }
 
-/** Note for when apps get something unusual from this instance. */
+/** Note for when apps get something unusual from this instance; another for when it gives this page no response. */
 const HAS_NOTE: ReadonlySet<Incident['served']> = new Set(['copy', 'empty', 'none', 'waiting', 'untried']);
 
 /** The incident: what apps get and for how long, why, and what to do now. */
@@ -46,8 +46,8 @@ export function IncidentCard({ incident, health, apps, now }: Props) {
         <div>
           <h2>Tell the apps</h2>
           <p>{toEffect(incident, apps, now)}</p>
-          {health && !incident.isShut && HAS_NOTE.has(incident.served) && (
-            <CopyText name="Copy note for app teams" text={() => toNote(incident, health, now)} />
+          {health && !incident.isShut && (HAS_NOTE.has(incident.served) || incident.status === 0) && (
+            <CopyText name="Copy note for app teams" text={() => toNote(incident, health, serverNow())} />
           )}
         </div>
       </div>

@@ -179,6 +179,9 @@ describe('what apps get', () => {
     const incident = toGoneIncident(gone, at('10:12:00'), PROBLEMS);
     expect(incident).toMatchObject({ served: 'unknown', headline: 'The gateway does not answer.', request: null });
     expect(toTimer(incident, NOW)).toBeNull();
+    expect(toEffect(incident, 2, NOW)).toMatch(/^Apps on the same network path/);
+    const rejected = new GatewayProblem({ code: 'client-not-allowed', owner: 'caller', message: 'x', status: 403 });
+    expect(toEffect(toGoneIncident(rejected, at('10:12:00'), PROBLEMS), 2, NOW)).toMatch(/^Unknown/);
   });
 });
 
@@ -354,5 +357,17 @@ Your app gets snapshot.stale = true. Show snapshot.asOf beside the balances, and
     expect(noteOf(empty)).toContain('Do not read the empty list as "no accounts".');
     const waiting = healthWith('error', { snapshot: problem('bank-slow', 'down', NOTHING) });
     expect(noteOf(waiting)).toContain('Calls wait, then fail with 504 bank-timeout.');
+  });
+
+  it('the note about a gateway that does not answer claims only what the page has seen', () => {
+    const gone = new GatewayProblem({ code: 'network-error', owner: 'network', message: 'x' });
+    expect(toNote(toGoneIncident(gone, at('10:12:00'), PROBLEMS), health, NOW)).toBe(
+      `accounts-gateway 0.1.0 production gw-2, 2026-11-21 10:13:02 UTC
+
+The gateway does not answer. (Times are UTC.)
+Seen from its status page since 2026-11-21 10:12:00 UTC. Apps on another network path may still reach it.
+If your app gets no response either, it may show the balances it has, with snapshot.asOf beside them, until snapshot.expiresAt. Retry with a back-off.
+`,
+    );
   });
 });

@@ -54,12 +54,15 @@ function toResponse({ code, answer, title, detail }: Incident['cause']): string 
 
 /** The text for the teams whose apps call this gateway. */
 export function toNote(incident: Incident, health: Health, now: number): string {
-  const { headline, cause } = incident;
+  const { headline, served, cause } = incident;
+  const since = cause.since === null ? '' : `since ${toUtc(cause.since)}`;
   return [
     `${toSystem(health)}, ${toUtc(now)}`,
     '',
     `${headline} (Times are UTC.)`,
-    `Cause: ${cause.title} (${cause.code})${cause.since === null ? '' : `, since ${toUtc(cause.since)}`}.`,
+    served === 'unknown'
+      ? `Seen from its status page ${since}. Apps on another network path may still reach it.`
+      : `Cause: ${cause.title} (${cause.code})${since && `, ${since}`}.`,
     toAppAdvice(incident),
     '',
   ].join('\n');
@@ -68,6 +71,8 @@ export function toNote(incident: Incident, health: Health, now: number): string 
 /** The data that an app shows in the meantime. */
 function toAppAdvice({ served, copy, cause }: Incident): string {
   const rule = 'Show no amounts, and wait for Retry-After before you retry.';
+  if (served === 'unknown')
+    return 'If your app gets no response either, it may show the balances it has, with snapshot.asOf beside them, until snapshot.expiresAt. Retry with a back-off.';
   if (served === 'empty') return 'Do not read the empty list as "no accounts".';
   if (served === 'waiting' || served === 'untried') return `Calls wait, then fail with 504 bank-timeout. ${rule}`;
   if (copy === null) return `Your app gets problem documents with code ${cause.code}. ${rule}`;
