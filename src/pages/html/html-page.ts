@@ -16,7 +16,7 @@ interface Options {
 
 /** A page for people in the style of the console: `body` is HTML. It loads /docs/guide/page.css and /docs/guide/page.js. */
 export function toHtmlPage(title: string, body: string, { place = null, index = [], href = '' }: Options = {}): string {
-  const groups = index.map(({ heading, links }) => `<h2>${heading}</h2>${links.map(toLink(href)).join('')}`);
+  const groups = index.map(({ heading, links }) => `<p>${heading}</p>${links.map(toLink(href)).join('')}`);
   const side = groups.length > 0 ? `<nav class="index" aria-label="Index" tabindex="0">${groups.join('')}</nav>` : '';
   return `<!doctype html>
 <html lang="en">
