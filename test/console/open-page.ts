@@ -40,6 +40,10 @@ export async function axeFaultsOf(page: Page, rules?: string[]): Promise<string[
 /** The names of the accounts, which are links. */
 export const rowsOf = (page: Page) => page.locator('.open-account');
 
+/** A computed style of the first element that matches. */
+export const styleOf = (page: Page, selector: string, property: string) =>
+  page.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).${property}`);
+
 /** The levels of the path, from the certificate to the apps. */
 export const pathOf = (page: Page) =>
   page.locator('.hop').evaluateAll((hops) => hops.map((hop) => /hop-(\w+)/.exec(hop.className)?.[1]));

@@ -14,7 +14,7 @@ import { start } from '../support/sandbox.js';
 import { closedPort } from '../support/servers.js';
 import { hasChromium } from '../support/tools.js';
 import { until } from '../support/until.js';
-import { axeFaultsOf, layoutOf, openPage, pathOf, rowsOf } from './open-page.js';
+import { axeFaultsOf, layoutOf, openPage, pathOf, rowsOf, styleOf } from './open-page.js';
 import { COPY, HOSTILE, PAGE_STATES, type PageState } from './page-states.js';
 
 const FRESH_MS = 1000;
@@ -162,6 +162,7 @@ describeWithChromium('the console page in a real browser', () => {
     expect([await report.isVisible(), (await controls()) > 0]).toEqual([false, true]);
     await page.emulateMedia({ media: 'print' });
     expect([await report.isVisible(), await controls()]).toEqual([true, 0]);
+    expect(await styleOf(page, '.legend i', 'printColorAdjust')).toBe('exact');
   });
 
   it('Accounts shows totals by currency, what they include, and the list', async () => {
@@ -281,7 +282,7 @@ describeWithChromium('the console page in a real browser', () => {
 
   it('a total of 17 digits is on one line, like those beside it', async () => {
     const { page } = await openState('all is well');
-    for (const width of [1920, 1280, 768]) {
+    for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
       const amounts = page.locator('.totals tbody tr:not(.print-only) .amount');
       expect((await amounts.allTextContents()).some((text) => text.length > 19)).toBe(true);
@@ -320,11 +321,13 @@ describeWithChromium('the console page in a real browser', () => {
     const commands = await status.locator('.incident code').allTextContents();
     expect(commands.length).toBe(3);
     for (const command of commands) expect(read('docs/troubleshooting.md')).toContain(`\`${command}\``);
+    const note = await status.locator('.incident pre').textContent();
+    expect(note).toMatch(/^accounts-gateway .*\n\nThe gateway does not answer\./);
+    expect(note).toContain('until snapshot.expiresAt');
+    expect(await status.getByRole('button', { name: 'Copy note' }).count()).toBe(1);
     expect(await pathOf(status)).toEqual(Array<string>(6).fill('unknown'));
     expect(await status.locator('.apps tbody tr').count()).toBe(1);
-    const colorOf = (selector: string) =>
-      status.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).color`);
-    expect(await colorOf('.gone .apps tbody th')).toBe(await colorOf('.gateway'));
+    expect(await styleOf(status, '.gone .apps tbody th', 'color')).toBe(await styleOf(status, '.gateway', 'color'));
     expect(await axeFaultsOf(status)).toEqual([]);
     await page.getByText(/^The gateway has not answered since/).waitFor();
     expect(await rowsOf(page).count()).toBe(25);

@@ -106,8 +106,9 @@ function Balance({ balance }: { readonly balance: Account['balances'][number] })
     ['Intraday', intraDay, false],
     ['Blocked', blocked, false],
   ] as const;
+  const widest = widestFraction(rows.map(([, amount]) => amount));
   return (
-    <section class="card balance" style={{ '--fraction': `${widestFraction(rows.map(([, amount]) => amount))}ch` }}>
+    <section class="card balance">
       <h4 class="row between">
         <Text text={type} />
         <span class="quiet">
@@ -118,7 +119,13 @@ function Balance({ balance }: { readonly balance: Account['balances'][number] })
         {rows.map(([name, amount, main]) => (
           <div key={name} class={main ? 'main' : ''}>
             <dt>{name}</dt>
-            <dd>{name === 'Intraday' ? <Movement text={amount} /> : <Amount text={amount} />}</dd>
+            <dd>
+              {name === 'Intraday' ? (
+                <Movement text={amount} widest={widest} />
+              ) : (
+                <Amount text={amount} widest={widest} />
+              )}
+            </dd>
           </div>
         ))}
       </dl>

@@ -22,10 +22,13 @@ export function AccountPanel(props: Props) {
   const { id, navigate } = props;
   const wide = useWide();
   const dialog = useRef<HTMLDialogElement>(null);
+  const aside = useRef<HTMLElement>(null);
   const open = id !== '';
   const leave = () => {
-    // next to the list, the focused button disappears with the panel
-    if (document.activeElement?.closest('aside')) {
+    const isInside = document.activeElement?.closest('.panel');
+    dialog.current?.close();
+    // the focused button disappears with the panel
+    if (isInside) {
       const row = document.querySelector<HTMLElement>('.open-account[aria-current]');
       (row ?? document.getElementById('accounts'))?.focus();
     }
@@ -40,6 +43,11 @@ export function AccountPanel(props: Props) {
     else current.close();
   }, [open, wide]);
 
+  // as in a dialog; a mouse leaves the focus in the list
+  useEffect(() => {
+    if (document.activeElement?.matches('.open-account:focus-visible')) aside.current?.focus();
+  }, [id]);
+
   useEffect(() => {
     if (!wide || !open) return undefined;
     const onKeyDown = (event: KeyboardEvent) => {
@@ -52,7 +60,7 @@ export function AccountPanel(props: Props) {
 
   if (wide) {
     return open ? (
-      <aside class="card panel" aria-label="Account">
+      <aside ref={aside} class="card panel" aria-label="Account" tabIndex={-1}>
         <Content {...props} leave={leave} />
       </aside>
     ) : null;
@@ -99,8 +107,9 @@ function Content({ id, accounts, turn, leave, navigate }: ContentProps) {
     <button
       type="button"
       aria-label={name}
-      disabled={at === -1 || !account}
-      onClick={() => navigate({ account: account?.id ?? '' }, { replace: true })}
+      // a disabled button would lose the focus
+      aria-disabled={!account}
+      onClick={() => account && navigate({ account: account.id }, { replace: true })}
     >
       {sign}
     </button>
@@ -110,7 +119,7 @@ function Content({ id, accounts, turn, leave, navigate }: ContentProps) {
       <header class="row">
         <h2 class="grow">{data ? <Text text={data.account.name} /> : problem ? 'No account to show' : 'Account'}</h2>
         {neighbour('Previous account', '‹', accounts[at - 1])}
-        {neighbour('Next account', '›', accounts[at + 1])}
+        {neighbour('Next account', '›', at === -1 ? undefined : accounts[at + 1])}
         <button type="button" aria-label="Close" onClick={leave}>
           ×
         </button>

@@ -1,5 +1,6 @@
 import type { Account } from '../shared/gateway.js';
 import type { Navigate } from './use-view.js';
+import { widestFraction } from './amount.js';
 import { turned, type SortField, type View } from './view.js';
 import { Amount, Iban, Movement, Text } from './values.js';
 import { ViewLink } from './view-link.js';
@@ -26,13 +27,14 @@ const COLUMNS = [
 ] as const;
 
 /** The balance shown in the list and used by `sort=current`: the first of type CurrentBalance. */
-export const currentBalance = ({ balances }: Account): Account['balances'][number] | null =>
+const currentBalance = ({ balances }: Account): Account['balances'][number] | null =>
   balances.find(({ type }) => type === 'CurrentBalance') ?? null;
 
 const PLACEHOLDERS = Array.from({ length: 12 }, (_, index) => index);
 
 /** The rows. Their roles are explicit, because the card layout of narrow screens removes the table semantics. */
 export function AccountTable({ accounts, dimmed, changed, view, navigate, printHead }: Props) {
+  const widest = widestFraction((accounts ?? []).map((account) => currentBalance(account)?.current ?? null));
   return (
     <div class="scroller">
       <table
@@ -65,6 +67,7 @@ export function AccountTable({ accounts, dimmed, changed, view, navigate, printH
                 <Row
                   key={account.id}
                   account={account}
+                  widest={widest}
                   changed={changed.has(account.id)}
                   view={view}
                   navigate={navigate}
@@ -105,12 +108,13 @@ function Head({ column: { name, sort, class: className }, view, navigate }: Head
 
 interface RowProps {
   readonly account: Account;
+  readonly widest: number;
   readonly changed: boolean;
   readonly view: View;
   readonly navigate: Navigate;
 }
 
-function Row({ account, changed, view, navigate }: RowProps) {
+function Row({ account, widest, changed, view, navigate }: RowProps) {
   const { id, name, iban, owner, status, closedAt, currency, identifiers } = account;
   const balance = currentBalance(account);
   const open = view.account === id;
@@ -141,11 +145,11 @@ function Row({ account, changed, view, navigate }: RowProps) {
         </span>
       </td>
       <td role="cell" class="c-today">
-        <Movement text={balance?.intraDay ?? null} />
+        <Movement text={balance?.intraDay ?? null} widest={widest} />
       </td>
       <td role="cell" class="c-current">
         <span key={key} class={changed ? 'changed' : ''}>
-          <Amount text={balance?.current ?? null} />
+          <Amount text={balance?.current ?? null} widest={widest} />
         </span>
       </td>
       <td role="cell" class="c-currency">

@@ -64,6 +64,7 @@ export function AccountsPage({ first, root }: Props) {
 
   return (
     <>
+      <h1 class="hidden">Accounts and totals</h1>
       <Notice
         live={live}
         snapshot={isFailing ? listing.snapshot : null}

@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { widestFraction } from './amount.js';
 import { toAccounts, toGrouped } from '../shared/count.js';
 import type { AccountList } from '../shared/gateway.js';
 import type { Listing } from './use-list.js';
 import type { Navigate } from './use-view.js';
 import { DEFAULT_VIEW, filterShown, toFilters, type View } from './view.js';
-import { AccountTable, currentBalance } from './account-table.js';
+import { AccountTable } from './account-table.js';
 import { AsOf } from './as-of.js';
 import { CsvLink } from './csv-link.js';
 import { Filters } from './filters.js';
@@ -34,12 +33,11 @@ export function Accounts({ listing, view, navigate, currencies, gone, expired, e
   const accounts = local ? filterShown(data.accounts, view) : (data?.accounts ?? null);
   const failed = problem !== null && !gone && (data === null || (pending && problem.status === 400));
   const isUnavailable = expired || (failed && problem.status !== 400);
-  const amounts = (accounts ?? []).map((account) => currentBalance(account)?.current ?? null);
   const printHead = `Accounts gateway · ${environment} · ${host} · as of ${data?.snapshot.asOf ?? 'unknown'}`;
   return (
     <section id="accounts" aria-labelledby="accounts-title" tabIndex={-1}>
       <div class="head row">
-        <h1 id="accounts-title">Accounts</h1>
+        <h2 id="accounts-title">Accounts</h2>
         {data && !failed && <AsOf snapshot={data.snapshot} />}
         <p class="quiet grow" role="status">
           {local
@@ -59,7 +57,7 @@ export function Accounts({ listing, view, navigate, currencies, gone, expired, e
         />
       )}
       <div class="beside stack">
-        <div class="card" style={{ '--fraction': `${Math.min(widestFraction(amounts), 6)}ch` }}>
+        <div class="card">
           {failed || accounts?.length === 0 ? (
             <Empty listing={listing} failed={failed} filtered={filtered} navigate={navigate} />
           ) : (

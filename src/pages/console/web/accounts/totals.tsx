@@ -27,6 +27,7 @@ export function Totals({ answer: { data, problem }, view, navigate }: Props) {
   const [all, setAll] = useState(false);
   const totals = data?.totals ?? [];
   const few = countFirst(totals);
+  const widest = widestFraction(totals.map(({ current }) => current));
   const notes = useNotes(totals, view);
   return (
     <section class="card totals" aria-labelledby="totals">
@@ -47,7 +48,7 @@ export function Totals({ answer: { data, problem }, view, navigate }: Props) {
         <p class="quiet">{data ? 'No accounts to add up.' : 'No totals: no snapshot is available.'}</p>
       )}
       {totals.length > 0 && (
-        <table style={{ '--fraction': `${widestFraction(totals.map(({ current }) => current))}ch` }}>
+        <table>
           <thead>
             <tr>
               <th scope="col">Currency</th>
@@ -79,7 +80,7 @@ export function Totals({ answer: { data, problem }, view, navigate }: Props) {
                   {toGrouped(accounts)} <span class="unit">{accounts === 1 ? 'account' : 'accounts'}</span>
                 </td>
                 <td>
-                  <Amount text={current} />
+                  <Amount text={current} widest={widest} />
                 </td>
               </tr>
             ))}

@@ -20,6 +20,7 @@ const SHOW_AFTER_MS = [300, 1300];
  */
 export function useFrame(root: HTMLElement, { health, problem }: Live, turn: number | string, show: () => void): void {
   useEffect(startClock, []);
+  useEffect(() => keepFocus(root), []);
   useEffect(() => {
     if (health) fillPageHeader(health);
   }, [health]);
@@ -44,4 +45,29 @@ export function useFrame(root: HTMLElement, { health, problem }: Live, turn: num
     bar.classList.add('switchable');
     render(<SandboxBar turn={turn} refresh={refresh} />, bar);
   });
+}
+
+/**
+ * Gives the focus to the nearest surroundings that can have it when the focused control disappears; otherwise a
+ * keyboard or a screen reader would start again at the top.
+ */
+function keepFocus(root: HTMLElement): () => void {
+  let path: readonly EventTarget[] = [];
+  const onFocus = (event: Event) => (path = event.composedPath());
+  // a click on the background ends it
+  const onPointer = () => (path = []);
+  const observer = new MutationObserver(() => {
+    if (document.activeElement !== document.body || (path[0] as Node | undefined)?.isConnected) return;
+    const stays = (each: EventTarget) =>
+      each instanceof HTMLElement && each.isConnected && each.hasAttribute('tabindex');
+    (path.find(stays) as HTMLElement | undefined)?.focus({ preventScroll: true });
+  });
+  observer.observe(root, { childList: true, subtree: true });
+  root.addEventListener('focusin', onFocus);
+  document.addEventListener('pointerdown', onPointer);
+  return () => {
+    observer.disconnect();
+    root.removeEventListener('focusin', onFocus);
+    document.removeEventListener('pointerdown', onPointer);
+  };
 }
