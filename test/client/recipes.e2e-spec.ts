@@ -229,6 +229,18 @@ it('React renders an observer on a server as printed, without a call', () => {
   expect([stdout, stderr]).toEqual(['loading', '']);
 });
 
+it('a TanStack query polls until its component leaves, even one that left at once, as in StrictMode', () => {
+  const { 'accounts-query.ts': recipe = '' } = recipeFiles();
+  const directory = createFolder({ 'accounts-query.ts': recipe, 'query.ts': TANSTACK_QUERY });
+  // without a poll or another timer, the program ends
+  const { status, stdout } = spawnSync(process.execPath, ['query.ts'], {
+    cwd: directory,
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+  expect([status, stdout]).toEqual([0, 'current']);
+});
+
 it('Jest runs a test of an app with the pattern as printed', () => {
   const [, pattern = ''] = /transformIgnorePatterns: \['([^']+)'\]/.exec(GUIDE) ?? [];
   const transform = { '\\.js$': join(ROOT, 'node_modules/@swc/jest/index.js') };
@@ -490,6 +502,22 @@ import { createClient } from 'accounts-gateway-client';
 
 const { getSnapshot, subscribe } = createClient({ baseUrl: '' }).observe();
 process.stdout.write(renderToString(createElement(() => HOOK.status)));
+`;
+
+const TANSTACK_QUERY = `
+import { QueryClient, QueryObserver } from '@tanstack/react-query';
+import { createClient } from 'accounts-gateway-client';
+import { createFakeGateway } from 'accounts-gateway-client/testing';
+import { accountsQuery } from './accounts-query.ts';
+
+const gateway = createClient({ baseUrl: 'http://gateway.test', fetch: createFakeGateway().fetch });
+const observer = new QueryObserver(new QueryClient(), accountsQuery(gateway, {}));
+observer.subscribe(() => {})();
+const leave = observer.subscribe(({ data }) => {
+  if (data?.status !== 'current') return;
+  leave();
+  process.stdout.write(data.status);
+});
 `;
 
 const JEST_TEST = `
