@@ -69,6 +69,16 @@ describe('a response', () => {
     }
   });
 
+  it.each([
+    [400, 'No required SSL certificate was sent'],
+    [401, 'client certificate required'],
+    [401, ''],
+  ] as const)('with %i and %j advises TLS 1.2 only if it came over TLS 1.3', (status, body) => {
+    const advice = (isOlderTls: boolean) => toAnswerError({ ...answer(status, body), isOlderTls }, 'token')?.detail;
+    expect(advice(false)).toContain('BANK_TLS_MAX_VERSION');
+    expect(advice(true)).not.toContain('BANK_TLS_MAX_VERSION');
+  });
+
   /** Pages of real servers, shortened. */
   const PAGES = [
     ['nginx', 400, '<html>\r\n<head><title>400 The SSL certificate error</title></head>'],

@@ -46,7 +46,8 @@ export function toAnswerError(answer: WireAnswer, target: BankTarget): GatewayEr
   if (status < 300 || status === 304) return fail('bank-response-invalid', `${answered} where 200 is expected.`);
   if (status < 400) return fail('bank-refused', `${name} answered with a redirect (${status}), which is not followed.`);
   if (isAboutCertificate(answer)) {
-    const detail = `${answered} with a page that says that our client certificate was not accepted, or did not arrive. If the bank asks for it late, set BANK_TLS_MAX_VERSION=1.2.`;
+    const late = answer.isOlderTls ? '' : ' If the bank asks for it late, set BANK_TLS_MAX_VERSION=1.2.';
+    const detail = `${answered} with a page that says that our client certificate was not accepted, or did not arrive.${late}`;
     return fail('certificate-rejected', detail);
   }
   const [code, reason] = REJECTION_STATUSES[target][status] ?? ['bank-refused', ''];
@@ -89,13 +90,15 @@ function speaksOfCertificate(body: Buffer): boolean {
 }
 
 /** Reads the response of the token endpoint first: a password that was never checked is not wrong. */
-function toCredentialsReason({ body, headers }: WireAnswer): string {
+function toCredentialsReason({ body, headers, isOlderTls }: WireAnswer): string {
   const schemes = schemesOf(headers['www-authenticate']);
   if (speaksOfCertificate(body)) {
-    return ' with a page about the client certificate, which did not arrive or is not accepted; if the bank asks for it late, set BANK_TLS_MAX_VERSION=1.2';
+    const late = isOlderTls ? '' : '; if the bank asks for it late, set BANK_TLS_MAX_VERSION=1.2';
+    return ` with a page about the client certificate, which did not arrive or is not accepted${late}`;
   }
   if (schemes !== null && schemes.length > 0 && !schemes.includes('Basic')) {
     return ` and asks for ${schemes.join(' or ')} where the bank's document says Basic; BANK_AUTH_URL may lead to another service`;
   }
-  return ': user name or password is wrong, or our address is not on the allowlist of the bank; a certificate that the bank asks for late also needs BANK_TLS_MAX_VERSION=1.2';
+  const late = isOlderTls ? '' : '; a certificate that the bank asks for late also needs BANK_TLS_MAX_VERSION=1.2';
+  return `: user name or password is wrong, or our address is not on the allowlist of the bank${late}`;
 }

@@ -76,6 +76,11 @@ export class Connection {
     return this.#version === 'TLSv1.3' && !this.#isResumed;
   }
 
+  /** True after a handshake over TLS 1.2. */
+  get isOlderTls(): boolean {
+    return this.#version === 'TLSv1.2';
+  }
+
   get #received(): number {
     return this.tcp.bytesRead - this.#before;
   }

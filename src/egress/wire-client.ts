@@ -46,6 +46,8 @@ export interface WireAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
+  /** True if the handshake was over TLS 1.2, in which the bank can ask for our certificate at any time. */
+  readonly isOlderTls?: boolean;
 }
 
 /** The response has, or declares, more bytes than BANK_MAX_RESPONSE_BYTES. */
@@ -109,7 +111,7 @@ export async function getOverWire(request: WireRequest, options: WireOptions): P
     const { headers } = call;
     const body = await readBody(data, headers['content-encoding'] ?? '', maxBytes);
     if (status === 408 && call.isOnKeptConnection) throw unasked();
-    return { status, headers, body };
+    return { status, headers, body, isOlderTls: call.isOlderTls };
   } catch (error) {
     throw call.toFailure(error);
   }
@@ -156,6 +158,10 @@ class OpenedCall {
 
   get isOnKeptConnection(): boolean {
     return this.#request?.reusedSocket ?? false;
+  }
+
+  get isOlderTls(): boolean {
+    return connectionOf(this.#request?.socket)?.isOlderTls ?? false;
   }
 
   /** @param thrown what axios or the body's stream reported */
