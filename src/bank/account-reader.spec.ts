@@ -368,11 +368,11 @@ describe('a page size that the bank rejects', () => {
   });
 });
 
-describe('a call for a page that fails', () => {
-  const unreachable = () => {
-    throw new GatewayError('bank-unreachable', 'down');
-  };
+const unreachable = (): never => {
+  throw new GatewayError('bank-unreachable', 'down');
+};
 
+describe('a call for a page that fails', () => {
   it.each<[string, () => WireAnswer, number]>([
     ['a connection failure', unreachable, 2],
     ['502', () => answer(502), 2],
@@ -405,6 +405,45 @@ describe('a call for a page that fails', () => {
     const good = answerAs({ size: 5 });
     const { read } = begin((request, nth) => (nth === 1 ? unreachable() : good(request)));
     expect(ids(await read())).toHaveLength(5);
+  });
+});
+
+describe('a bank that limits calls at the same time', () => {
+  const limited = (most: number, turnAway: () => WireAnswer) => {
+    const answerTo = answerAs({ size: 95 });
+    let underWay = 0;
+    return begin(
+      async (request) => {
+        if (underWay === most) return turnAway();
+        underWay += 1;
+        // a call takes longer than the others need to be sent
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        underWay -= 1;
+        return answerTo(request);
+      },
+      { maxConcurrentRequests: 6 },
+    );
+  };
+
+  it.each<[number, string, () => WireAnswer]>([
+    [1, 'with 503', () => answer(503)],
+    [2, 'with 503', () => answer(503)],
+    [5, 'with 503', () => answer(503)],
+    [2, 'by closing connections', unreachable],
+  ])('to %i, %s: every list is read', async (most, _how, turnAway) => {
+    const { read, requests } = limited(most, turnAway);
+    for (let list = 0; list < 3; list += 1) {
+      expect(ids(await read())).toHaveLength(95);
+      // each of the 10 pages is asked for at most twice, and only those asked for at once
+      expect(requests.splice(0).length).toBeLessThanOrEqual(10 + 5);
+    }
+  });
+
+  it('the negative case: pages that fail one at a time do not slow the others down', async () => {
+    const answerTo = answerAs({ size: 95 });
+    const { read, most } = begin((request, nth) => (nth === 4 ? answer(503) : answerTo(request)));
+    expect(ids(await read())).toHaveLength(95);
+    expect(most.underWay).toBe(3);
   });
 });
 

@@ -42,6 +42,10 @@ interface ListRefresh {
   pagesAsked: number;
   /** Bytes of pages received so far, over all passes. */
   bytes: number;
+  /** The retries that are due or under way, one after another; null if there are none. */
+  retries: Promise<unknown> | null;
+  /** True once two pages failed at the same time: the bank may limit calls at the same time. */
+  isOneByOne: boolean;
 }
 
 /**
@@ -75,7 +79,7 @@ export class AccountReader {
    *   `parsePage` throws
    */
   async read(id: string, signal: AbortSignal, parsePage: ParsePage): Promise<ListOutcome> {
-    const refresh: ListRefresh = { id, signal, parsePage, pagesAsked: 0, bytes: 0 };
+    const refresh: ListRefresh = { id, signal, parsePage, pagesAsked: 0, bytes: 0, retries: null, isOneByOne: false };
     try {
       const first = await this.#readOnce(refresh);
       // a second pass over a long list would exceed MAX_BYTES
@@ -124,7 +128,8 @@ export class AccountReader {
     let lastKnown = this.#expectedPages;
     try {
       for (let number = 1; number <= paging.last; number++) {
-        while (lastRequested < Math.min(lastKnown, number + atOnce - 1)) {
+        const ahead = refresh.isOneByOne ? 0 : atOnce - 1;
+        while (lastRequested < Math.min(lastKnown, number + ahead)) {
           lastRequested += 1;
           const answer = this.#get(refresh, lastRequested, pageSize, signal);
           // if the loop ends early, nothing awaits this response, and its rejection must not end the process
@@ -170,10 +175,26 @@ export class AccountReader {
     } catch (error) {
       if (!isConnectionFailure(error)) throw error;
     }
-    await delay(RETRY_AFTER_MS.min + Math.random() * RETRY_AFTER_MS.spread, undefined, { signal }).catch(() => {
-      throw signal.reason;
-    });
-    return this.call.get(request);
+    return this.#again(refresh, signal, () => this.call.get(request));
+  }
+
+  /** Sends a page for the second time, after the retries before it. */
+  async #again(refresh: ListRefresh, signal: AbortSignal, ask: () => Promise<WireAnswer>): Promise<WireAnswer> {
+    const before = refresh.retries;
+    if (before) refresh.isOneByOne = true;
+    const ended = Promise.withResolvers<void>();
+    refresh.retries = ended.promise;
+    try {
+      const waitMs = RETRY_AFTER_MS.min + Math.random() * RETRY_AFTER_MS.spread;
+      await delay(waitMs, undefined, { signal }).catch(() => {
+        throw signal.reason;
+      });
+      await before;
+      return await ask();
+    } finally {
+      if (refresh.retries === ended.promise) refresh.retries = null;
+      ended.resolve();
+    }
   }
 }
 
