@@ -229,6 +229,17 @@ it('React renders an observer on a server as printed, without a call', () => {
   expect([stdout, stderr]).toEqual(['loading', '']);
 });
 
+it('Vue renders the recipe on a server without a subscription, which nothing there would end', () => {
+  const { 'use-accounts.ts': recipe = '' } = recipeFiles();
+  const directory = createFolder({ 'use-accounts.ts': recipe, 'render.ts': VUE_SERVER });
+  const { status, stdout } = spawnSync(process.execPath, ['render.ts'], {
+    cwd: directory,
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+  expect([status, stdout]).toEqual([0, 'loading']);
+});
+
 it('a TanStack query polls until its component leaves, even one that left at once, as in StrictMode', () => {
   const { 'accounts-query.ts': recipe = '' } = recipeFiles();
   const directory = createFolder({ 'accounts-query.ts': recipe, 'query.ts': TANSTACK_QUERY });
@@ -502,6 +513,20 @@ import { createClient } from 'accounts-gateway-client';
 
 const { getSnapshot, subscribe } = createClient({ baseUrl: '' }).observe();
 process.stdout.write(renderToString(createElement(() => HOOK.status)));
+`;
+
+const VUE_SERVER = `
+import { createSSRApp } from 'vue';
+import { renderToString } from 'vue/server-renderer';
+import { useAccounts } from './use-accounts.ts';
+
+const page = createSSRApp({
+  setup() {
+    const state = useAccounts({ currency: 'EUR' });
+    return () => state.value.status;
+  },
+});
+process.stdout.write(await renderToString(page));
 `;
 
 const TANSTACK_QUERY = `
