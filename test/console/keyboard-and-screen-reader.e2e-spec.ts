@@ -177,6 +177,23 @@ const CONTROLS = 'a[href], button, input, select, summary';
     expect(right).toBeLessThanOrEqual(718);
     expect(await styleOf(page, '.owner', 'display')).toBe('block');
   });
+
+  it('commands in a step of the guide keep their lines', async () => {
+    const page = await open('docs/guide/deploy', '.copy');
+    expect(await styleOf(page, 'li pre code', 'whiteSpace')).toBe('pre');
+  });
+
+  it.each(['docs', 'docs/guide/deploy'])('/%s on paper has its examples in full', async (path) => {
+    const page = await open(path, '.copy');
+    const hidden = () =>
+      page.evaluate<number>(
+        `[...document.querySelectorAll('pre')].filter((each) => each.scrollHeight > each.clientHeight || each.scrollWidth > each.clientWidth).length`,
+      );
+    expect(await hidden()).toBeGreaterThan(0);
+    await page.emulateMedia({ media: 'print' });
+    await page.setViewportSize({ width: 718, height: 1000 });
+    expect(await hidden()).toBe(0);
+  });
 });
 
 /** Presses Tab, and describes the control that has the focus then. */
