@@ -7,6 +7,7 @@ import { start } from '../support/sandbox.js';
 import { hasChromium } from '../support/tools.js';
 import { until } from '../support/until.js';
 import { openPage, rowsOf, styleOf } from './open-page.js';
+import { PAGE_STATES } from './page-states.js';
 
 /** Pages of each kind, and an element that is there when the page is complete. */
 const PAGES = [
@@ -122,6 +123,15 @@ const CONTROLS = 'a[href], button, input, select, summary';
     await page.keyboard.press('Escape');
     await page.locator('dialog').waitFor({ state: 'hidden' });
     expect(await focusOf(page)).toBe(name);
+  });
+
+  it('Check now leaves the focus on Status, whose card becomes another one', async () => {
+    const idle = await PAGE_STATES['no app has called for a while, and the bank fails meanwhile'].arrange();
+    const { page } = await openPage(context, idle.url);
+    await page.getByRole('button', { name: 'Check now' }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('.incident').waitFor();
+    await until(async () => (await focusOf(page)) === 'main');
   });
 
   it('Enter on an account moves to its panel beside the list, and Escape moves back; a mouse leaves the focus in the list', async () => {
