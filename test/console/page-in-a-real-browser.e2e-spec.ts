@@ -506,7 +506,10 @@ describeWithChromium('the console page in a real browser', () => {
     const before = await amounts();
     await turn(page, 'Balances move');
     await until(async () => (await amounts()).join() !== before.join());
-    await page.locator('td .changed').first().waitFor();
+    const changed = page.locator('td .changed').first();
+    // with reduced motion, like all these tests
+    await changed.waitFor();
+    expect(await styleOf(page, 'td .changed', 'animationName')).toBe('changed');
     expect(wrongs).toEqual([]);
   });
 
