@@ -42,7 +42,7 @@ export const rowsOf = (page: Page) => page.locator('.open-account');
 
 /** A computed style of the first element that matches. */
 export const styleOf = (page: Page, selector: string, property: string) =>
-  page.evaluate<string>(`getComputedStyle(document.querySelector("${selector}")).${property}`);
+  page.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).${property}`);
 
 /** The levels of the path, from the certificate to the apps. */
 export const pathOf = (page: Page) =>
