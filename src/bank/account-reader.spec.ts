@@ -6,6 +6,7 @@ import { NoToken, type AuthorizedCall } from '../auth/authorized-call.js';
 import type { Settings } from '../config/settings.js';
 import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
+import type { ProblemCode } from '../errors/problem-table.js';
 import { AccountReader } from './account-reader.js';
 import type { BankAccount } from '../list/bank-account.js';
 import { ListDrift } from '../list/list-drift.js';
@@ -455,8 +456,32 @@ describe('a refresh that fails', () => {
         if (request.pageNumber === bad) throw new GatewayError('bank-timeout', `page ${bad}`);
         return answerTo(request);
       });
-      expect((await rejectionOf(read)).detail).toBe(`page ${bad}`);
+      expect((await rejectionOf(read)).detail).toMatch(new RegExp(`^page ${bad}\\b`));
     }
+  });
+
+  it.each<[string, number, number, boolean]>([
+    ['bank-timeout', 6, 4, true],
+    ['proxy-refused', 6, 4, true],
+    ['bank-unreachable', 6, 4, true],
+    ['bank-error', 6, 4, true],
+    ['bank-response-invalid', 6, 4, false],
+    // nothing was answered, or nothing was requested at the same time
+    ['bank-timeout', 6, 1, false],
+    ['bank-timeout', 1, 2, false],
+  ])('with %s and %i calls at the same time, at page %i, names their limit: %s', async (code, most, bad, isNamed) => {
+    const answerTo = answerAs({ size: 95 });
+    const { read } = begin(
+      (request) => {
+        if (request.pageNumber === bad)
+          throw new GatewayError(code as ProblemCode, 'It failed.', { owner: 'operator' });
+        return answerTo(request);
+      },
+      { maxConcurrentRequests: most },
+    );
+    const error = await rejectionOf(read);
+    expect(error.detail.includes('BANK_MAX_CONCURRENT_REQUESTS')).toBe(isNamed);
+    expect(error).toMatchObject({ code, owner: 'operator', detail: expect.stringMatching(/^It failed\./) });
   });
 
   it('aborts its other requests and starts no new ones', async () => {

@@ -90,7 +90,7 @@ export class AccountReader {
       return outcome;
     } catch (error) {
       this.#forget();
-      throw error;
+      throw mayBeLimited(error, refresh) ? error.withSentence(MAY_BE_LIMITED) : error;
     }
   }
 
@@ -196,6 +196,17 @@ export class AccountReader {
       ended.resolve();
     }
   }
+}
+
+/** How a bank or proxy reports more calls than it allows, besides 429. */
+const LIMIT_CODES = new Set<string>(['bank-timeout', 'bank-unreachable', 'bank-error', 'proxy-refused']);
+const MAY_BE_LIMITED =
+  'Other pages of this refresh were answered; if the bank or the proxy limits calls at the same time, lower BANK_MAX_CONCURRENT_REQUESTS.';
+
+/** True if a page failed while the bank answered others that were requested at the same time. */
+function mayBeLimited(error: unknown, { bytes, pagesAsked, signal }: ListRefresh): error is GatewayError {
+  if (!(error instanceof GatewayError) || error instanceof NoToken || signal.aborted) return false;
+  return LIMIT_CODES.has(error.code) && bytes > 0 && pagesAsked > 2;
 }
 
 const tooManyPages = () =>
