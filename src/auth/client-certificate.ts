@@ -93,7 +93,7 @@ export function validityError(
   nowMs: number,
 ): GatewayError | null {
   if (nowMs > notAfter.getTime()) {
-    const detail = `The client certificate expired on ${notAfter.toISOString()}; get a new one from the bank.`;
+    const detail = `The client certificate expired on ${notAfter.toISOString()} by the clock of this machine; get a new one from the bank.`;
     return new GatewayError('certificate-unusable', detail);
   }
   if (nowMs < notBefore.getTime()) {

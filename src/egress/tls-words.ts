@@ -43,8 +43,8 @@ const UNKNOWN_ISSUER = 'its issuer is not known, because the root is not trusted
 
 /** Why a server's certificate is not trusted, by the runtime's code. */
 export const UNTRUSTED: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: 'it has expired',
-  CERT_NOT_YET_VALID: 'it is not valid yet',
+  CERT_HAS_EXPIRED: 'by the clock of this machine it has expired',
+  CERT_NOT_YET_VALID: 'by the clock of this machine it is not valid yet',
   CERT_UNTRUSTED: 'its root is not trusted for servers',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed',
   ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another name',

@@ -122,7 +122,12 @@ describe('a TLS failure on our own side', () => {
   });
 
   it.each([
-    ['CERT_HAS_EXPIRED', 'certificate has expired', 'it has expired (CERT_HAS_EXPIRED)'],
+    ['CERT_HAS_EXPIRED', 'certificate has expired', 'by the clock of this machine it has expired (CERT_HAS_EXPIRED)'],
+    [
+      'CERT_NOT_YET_VALID',
+      'certificate is not yet valid',
+      'by the clock of this machine it is not valid yet (CERT_NOT_YET_VALID)',
+    ],
     ['UNSPECIFIED', 'EE certificate key too weak', 'its key or its signature is too weak (UNSPECIFIED)'],
   ])('at an untrusted server (%s) names the reason', (code, message, words) => {
     const untrusted = failure(withCode(code, { message }), { connection: { ...CERTIFICATE, isUntrusted: true } });
