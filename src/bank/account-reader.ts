@@ -137,9 +137,8 @@ export class AccountReader {
           requested.push(answer);
         }
         const answer = await (requested.shift() as Promise<WireAnswer>);
+        if (isPastTheEnd(answer, number, paging)) break;
         if (isTooLarge(answer)) return null;
-        // past the last page
-        if (answer.status === 404 && number > 1) break;
         const error = toAnswerError(answer, 'accounts');
         if (error) throw error;
         const { body } = answer;
@@ -214,6 +213,11 @@ const tooManyPages = () =>
 
 const tooManyBytes = () =>
   new GatewayError('bank-response-invalid', 'The account list has more than 256 MB of pages in one refresh.');
+
+/** A 404; also a 400 after as many accounts as the bank counts: only a wrong count would have made it a page. */
+function isPastTheEnd({ status }: WireAnswer, number: number, { outcome }: Paging): boolean {
+  return number > 1 && (status === 404 || (status === 400 && outcome.complete === true));
+}
 
 /** True if the bank rejects pages of this size: a 413, or a 400 that names the page size. */
 function isTooLarge({ status, body }: WireAnswer): boolean {

@@ -52,7 +52,8 @@ export class Paging {
     this.#duplicates += facts.accounts - facts.added;
     // a bank that ignores PageNumber sends the same page again; this is harmless if the page has every account
     const isRepeated = facts.added === 0 && facts.accounts === first.accounts;
-    if (isRepeated && this.#number === 2 && first.rowCount === null && first.accounts < this.pageSize) {
+    const isWhole = first.rowCount === null ? first.accounts < this.pageSize : first.accounts === first.rowCount;
+    if (isRepeated && this.#number === 2 && isWhole) {
       this.#duplicates = 0;
     }
     // an empty list; a bank that repeats one page must not keep us busy forever
@@ -64,7 +65,9 @@ export class Paging {
     // a count below the size of page 1 plans no pages; the outcome is incomplete
     if (first.rowCount !== null && first.rowCount >= first.accounts) {
       const planned = Math.ceil(first.rowCount / first.accounts);
-      return Math.max(planned, this.#accounts < first.rowCount ? next : this.#number);
+      // the count may be that of one page, or capped: after a full page, only the next one shows the end
+      const isFull = facts.accounts >= (facts.echoedSize ?? this.pageSize);
+      return Math.max(planned, isFull || this.#accounts < first.rowCount ? next : this.#number);
     }
     // the bank may clamp the page size: the last page is the first that is shorter than the size it reports
     const short = facts.echoedSize !== null && facts.accounts < facts.echoedSize;

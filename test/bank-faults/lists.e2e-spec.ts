@@ -65,14 +65,14 @@ describe('the account list', () => {
     const row = (number: number) => `{"accountId":"${sampleId(number)}","friendlyName":"${number}"}`;
     bank.onAccounts = (_request, response, url) => {
       const first = (Number(url.searchParams.get('PageNumber')) - 1) * 5000 + 1;
-      const rows = Array.from({ length: 5000 }, (_, index) => row(first + index));
+      const rows = Array.from({ length: first > 20_000 ? 0 : 5000 }, (_, index) => row(first + index));
       json(response, 200, `{"result":[${rows.join()}],"pageInfo":{"pageSize":5000,"rowCount":20000}}`);
     };
     const gateway = await startGateway(bank, { BANK_PAGE_SIZE: '5000', REQUEST_DEADLINE_MS: '60000' });
     const { json: list } = await askInTime(gateway, '/api/v1/accounts?pageNumber=200&pageSize=100');
     expect(list.page).toEqual({ number: 200, size: 100, total: 20_000, hasMore: false });
     expect(list.accounts.at(-1).name).toBe('20000');
-    expect([list.snapshot.complete, asked().length]).toEqual([true, 4]);
+    expect([list.snapshot.complete, asked().length]).toEqual([true, 5]);
   });
 });
 
@@ -171,7 +171,7 @@ it('a connection that dies between two pages leads to the cached copy, marked st
   expect([held.status, held.json.page.total, held.json.snapshot.stale]).toEqual([200, 6, true]);
   expect([now.status, now.json.code, now.json.owner]).toEqual([503, 'bank-unreachable', 'network']);
   // page 1, page 2 over the kept connection and two fresh ones, and the same page again, over two more
-  expect(asked().slice(3)).toEqual(['1/2', '2/2', '2/2', '2/2', '2/2', '2/2']);
+  expect(asked().slice(4)).toEqual(['1/2', '2/2', '2/2', '2/2', '2/2', '2/2']);
   bank.onAccounts = good;
   clock.advance(LONGEST_WAIT_MS);
   const last = await askInTime(gateway);
