@@ -14,6 +14,8 @@ interface AccessTokenProviderOptions {
   readonly logger: Logger;
   readonly activity: Activity;
   readonly random?: () => number;
+  /** False while another identity is in use: a failure is then reported with the files, once. */
+  readonly isInUse?: () => boolean;
 }
 
 /**
@@ -126,6 +128,7 @@ export class AccessTokenProvider {
     if (thrown.code === 'stopping') return thrown;
     const error = this.#backOff.failed(thrown);
     this.options.activity.emit('tokenRequestEnded', { tokens: this, error });
+    if (this.options.isInUse?.() === false) return error;
     const { code, owner, detail } = error;
     this.options.logger[error.needsSomeone ? 'error' : 'warn'](
       { event: 'token.failed', code, owner, detail, retryInMs: Math.round(error.retryAfterMs ?? 0) },

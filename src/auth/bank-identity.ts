@@ -16,17 +16,20 @@ export class BankIdentity {
   /**
    * @param material certificate, key, user name, password and trusted roots
    * @param inTurn runs a token request when its turn comes; by default at once
+   * @param isInUse false while another identity is in use
    */
   constructor(
     readonly material: IdentityMaterial,
     parts: EgressParts,
     inTurn: (request: () => Promise<AccessToken>) => Promise<AccessToken> = (request) => request(),
+    isInUse: () => boolean = () => true,
   ) {
     const { keyPem, certificatePem, chainPem } = material.certificate;
     const tls = { key: keyPem, cert: [certificatePem, ...chainPem].join('\n'), ca: material.ca };
     this.egress = new Egress(tls, material.proxyCa, parts);
     this.tokens = new AccessTokenProvider({
       ...parts,
+      isInUse,
       request: () => inTurn(() => requestToken(this.egress, material, parts)),
     });
   }

@@ -186,8 +186,11 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   #create(material: IdentityMaterial): BankIdentity {
-    const identity: BankIdentity = new BankIdentity(material, this.parts, (request) =>
-      this.#oneTokenRequest(() => this.#requestToken(identity, request)),
+    const identity: BankIdentity = new BankIdentity(
+      material,
+      this.parts,
+      (request) => this.#oneTokenRequest(() => this.#requestToken(identity, request)),
+      () => identity === this.#current,
     );
     return identity;
   }
