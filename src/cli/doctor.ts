@@ -8,6 +8,7 @@ import { Recorder, type MaskedRecording } from '../operations/doctor/record/reco
 import { readRecording, RecordingUnusable, type Recording } from '../sandbox/replay/read-recording.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import { loadSettings } from '../config/load-settings.js';
+import { whyNotWritten } from '../config/small-file.js';
 import { VERSION } from '../config/build-output.js';
 import { startEmbeddedSandbox } from './embedded-sandbox.js';
 import { EXIT } from './exit.js';
@@ -82,9 +83,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
 /** Reports a file that cannot be read or written. Returns the exit code. */
 function reportUnusable({ stderr }: NodeJS.Process, { record }: DoctorOptions, error: unknown): number {
   const why =
-    error instanceof RecordingUnusable
-      ? error.message
-      : `${record} cannot be written (${(error as NodeJS.ErrnoException).code}).`;
+    error instanceof RecordingUnusable ? error.message : `${record} cannot be written: ${whyNotWritten(error)}.`;
   stderr.write(`accounts-gateway doctor: ${why}\n`);
   return EXIT.settings;
 }

@@ -1,9 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
-import { FileUnusable, readSecretFile, readSmallFile } from './small-file.js';
+import { FileUnusable, readSecretFile, readSmallFile, whyNotWritten } from './small-file.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'small-file-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -101,3 +110,20 @@ it.each(['<!doctype html><title>Log in</title>', '\n<HTML><body>502</body></HTML
     expect(readSecretFile(file('page', `<${content.length}html>`))).toBe(`<${content.length}html>`);
   },
 );
+
+it.each<[string, (name: string) => string, string]>([
+  ['in no directory', (name) => join(directory, name, 'x'), 'its directory does not exist (ENOENT)'],
+  ['below a file', (name) => join(file(name, ''), 'x'), 'a part of its path is not a directory (ENOTDIR)'],
+  ['a directory', (name) => (mkdirSync(join(directory, name)), join(directory, name)), 'it is a directory (EISDIR)'],
+  ['a full disk', () => '/dev/full', 'the disk is full (ENOSPC)'],
+])('the reason why a file cannot be written is in words: %s', (name, create, reason) => {
+  const path = create(name);
+  const write = () => {
+    try {
+      return writeFileSync(path, 'x');
+    } catch (error) {
+      return whyNotWritten(error);
+    }
+  };
+  expect(write()).toBe(reason);
+});

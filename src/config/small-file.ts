@@ -38,6 +38,25 @@ function whyUnreadable(error: unknown): string {
   return `cannot be read by this process (user ${process.geteuid?.()}); check owner and mode of the file and its directories`;
 }
 
+/** Why a file cannot be written: words, then the system's code in brackets. */
+export function whyNotWritten(error: unknown): string {
+  const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+  const words = NOT_WRITTEN[code];
+  return words === undefined ? code : `${words} (${code})`;
+}
+
+const NOT_WRITTEN: Readonly<Record<string, string>> = {
+  ENOENT: 'its directory does not exist',
+  ENOTDIR: 'a part of its path is not a directory',
+  EISDIR: 'it is a directory',
+  EACCES: 'this process may not write there',
+  EPERM: 'this process may not write there',
+  EROFS: 'this process may only read there',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  ENAMETOOLONG: 'its name is too long',
+};
+
 /** Maximum size of a file, bytes: larger than any certificate, key or secret. */
 const MAX_BYTES = 1_048_576;
 const CHUNK_BYTES = 16_384;

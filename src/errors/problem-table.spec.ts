@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ALL_CODES, PROBLEM_CODES, PROBLEMS } from './problem-table.js';
+import { ALL_CODES, PROBLEM_CODES, PROBLEMS, remedyOf, type AnyCode } from './problem-table.js';
 
 /** The codes of docs/errors.md#the-codes, repeated here so that none changes unnoticed. */
 const DOCUMENTED: readonly (readonly [string, number | null, string])[] = [
@@ -48,5 +48,14 @@ describe('the table of problems', () => {
     const only = ALL_CODES.filter((code) => PROBLEMS[code].status === null);
     expect([...PROBLEM_CODES, ...only].sort()).toEqual([...ALL_CODES].sort());
     expect(only).toContain('bank-slow');
+  });
+
+  it.each<[AnyCode, string, RegExp]>([
+    ['bank-unreachable', 'a proxy that is up and cannot reach the bank', /ask the bank first/],
+    ['bank-refused', 'a 403 from the list: the allowlist', /allowlist/],
+    ['certificate-unusable', 'a password file that is gone', /file that cannot be read/],
+    ['sharing-unavailable', 'a wrong password in REDIS_URL', /correct REDIS_URL/],
+  ])('the remedy of %s covers %s, as its detail does', (code, _case, advice) => {
+    expect(remedyOf(code)).toMatch(advice);
   });
 });

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import { whyNotWritten } from '../config/small-file.js';
 import type { Clock } from '../time/clock.js';
 import { HEADER_BYTES, CopyRejected, type Group } from './sealing.js';
 import type { CopyState, Store } from './stored-source.js';
@@ -44,7 +45,7 @@ export class FileStore implements Store {
       this.#noteOutcome(null);
     } catch (error) {
       await rm(temporary, { force: true });
-      this.#noteOutcome(toCode(error));
+      this.#noteOutcome(whyNotWritten(error));
       throw error;
     }
   }
@@ -67,7 +68,7 @@ export class FileStore implements Store {
       const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
       return [bytes.subarray(0, bytesRead), stats.size];
     } catch (error) {
-      if (toCode(error) === 'ENOENT') return [Buffer.alloc(0), 0];
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [Buffer.alloc(0), 0];
       throw new CopyRejected('unreadable', { cause: error });
     } finally {
       await file?.close();
@@ -84,9 +85,7 @@ export class FileStore implements Store {
     }
     this.logger.warn(
       { event: 'sharing.unavailable', what: 'file', code: 'snapshot-not-stored', owner: 'operator', reason },
-      `SNAPSHOT_FILE cannot be written (${reason}): after a restart, callers wait for the bank`,
+      `SNAPSHOT_FILE cannot be written: ${reason}. After a restart, callers wait for the bank`,
     );
   }
 }
-
-const toCode = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown';

@@ -269,7 +269,7 @@ describe('node dist/main.js doctor --record and --compare', () => {
     const name = 'k'.repeat(250);
     writeFileSync(join(directory, name), 'earlier');
     const { code, stderr } = await run(['--record', name]);
-    expect([code, stderr]).toEqual([2, `accounts-gateway doctor: ${name} cannot be written (ENAMETOOLONG).\n`]);
+    expect([code, stderr]).toEqual([2, `accounts-gateway doctor: ${name} cannot be written: its name is too long (ENAMETOOLONG).\n`]);
     expect(readFileSync(join(directory, name), 'utf8')).toBe('earlier');
   });
 
@@ -281,7 +281,9 @@ describe('node dist/main.js doctor --record and --compare', () => {
     const { code, stdout, stderr } = await run(['--record', file]);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(
-      new RegExp(`^accounts-gateway doctor: ${file} cannot be written \\((ENOENT|no regular file)\\)\\.\n$`),
+      new RegExp(
+        `^accounts-gateway doctor: ${file} cannot be written: (its directory does not exist \\(ENOENT\\)|no regular file)\\.\n$`,
+      ),
     );
   });
 

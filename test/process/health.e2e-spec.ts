@@ -218,13 +218,18 @@ describe('health of a gateway in trouble', () => {
       owner: 'operator',
       stale: false,
     });
-    expect(snapshot.detail).toContain('ENOENT');
+    expect(snapshot.detail).toContain('cannot be written: its directory does not exist (ENOENT). After');
     mkdirSync(directory);
     clock.advance(11_000);
     await gateway.get('/api/v1/accounts');
     // a pending copy is written when the process stops
     await gateway.close();
-    const line = { what: 'file', code: 'snapshot-not-stored', owner: 'operator', reason: 'ENOENT' };
+    const line = {
+      what: 'file',
+      code: 'snapshot-not-stored',
+      owner: 'operator',
+      reason: 'its directory does not exist (ENOENT)',
+    };
     expect(gateway.events('sharing.unavailable')).toMatchObject([line]);
     expect(gateway.events('sharing.recovered')).toMatchObject([{ what: 'file' }]);
   });

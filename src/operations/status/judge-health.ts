@@ -117,7 +117,7 @@ function judgeSnapshot(facts: GatewayFacts): Part {
   if (stale && cause) return { status: 'degraded', ...cause };
   const fileFailing = facts.sharing.file?.failing ?? null;
   if (fileFailing === null) return UP;
-  const detail = `SNAPSHOT_FILE cannot be written (${fileFailing}). After a restart, apps wait for the bank.`;
+  const detail = `SNAPSHOT_FILE cannot be written: ${fileFailing}. After a restart, apps wait for the bank.`;
   return degraded('snapshot-not-stored', detail);
 }
 
