@@ -24,6 +24,7 @@ describe('a wrong command line', () => {
     [['probe', '--json'], 'probe has no option --json'],
     [['sandbox', '--new-ca'], '--new-ca needs --renew'],
     [['probe', '--wait', 'long'], '--wait needs whole seconds, such as 60'],
+    [['doctor', '--record', ''], '--record needs a value'],
     [['start'], 'Unknown command "start"'],
     [['doctor', 'all'], 'Unknown command "doctor all"'],
   ])('%j prints the reason in one line, then where to look in two, and exits with code 2', async (args, problem) => {

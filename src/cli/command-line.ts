@@ -80,6 +80,8 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
     process.stdout.write(values.help ? HELP : `${BUILD}\n`);
     return EXIT.stopped;
   }
+  const empty = Object.entries(values).find(([, value]) => value === '');
+  if (empty) return usage(`--${empty[0]} needs a value`);
   const command = positionals.join(' ') || 'serve';
   const ignored = Object.entries(values).find(([name, isSet]) => isSet && !OPTIONS_OF[command]?.includes(name));
   if (OPTIONS_OF[command] && ignored) return usage(`${command} has no option --${ignored[0]}`);

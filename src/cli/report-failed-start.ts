@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { envFilePath } from '../config/env-file.js';
+import { whereSettingsAre } from '../config/env-file.js';
 import { SettingsInvalid } from '../config/settings-error.js';
 import { CertificateUnreadable } from '../auth/certificate-unreadable.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
@@ -61,10 +61,11 @@ export function reportFailedStart({ stderr, logger: log, onTerminal }: Outputs, 
 /** All settings errors for people, one per line: the variable, the reason, an example. */
 function describeErrors({ errors, warnings }: SettingsInvalid): string {
   const lines = errors.map(({ variable, problem, example }) => `  ${variable} ${problem}, e.g. ${example}`);
-  const isSandboxForbidden = errors.some(({ variable }) => variable === 'NODE_ENV');
-  const toTry = isSandboxForbidden ? '' : ' To try it without a bank: npm start';
+  // the sandbox is forbidden there
+  const isProduction = process.env['NODE_ENV'] === 'production';
+  const toTry = isProduction ? '' : ' To try it without a bank: npm start';
   const hints = warnings.map((warning) => `  (${warning})`);
-  return `The settings cannot be used:\n${[...lines, ...hints].join('\n')}\nCorrect them in the environment or in ${envFilePath()}. docs/settings.md lists them all.${toTry}\n`;
+  return `The settings cannot be used:\n${[...lines, ...hints].join('\n')}\nCorrect them in ${whereSettingsAre(process.env)}. docs/settings.md lists them all.${toTry}\n`;
 }
 
 /** The operator's remedy if the gateway cannot listen; null for any other error. */

@@ -14,11 +14,16 @@ interface EnvFile {
   readonly warnings: readonly string[];
 }
 
-/** The path of `.env`. */
-export const envFilePath = (): string => join(process.cwd(), ENV_FILE);
+const envFilePath = (): string => join(process.cwd(), ENV_FILE);
 
 /** The path of `.env` if it exists, else undefined. */
 export const existingEnvFile = (): string | undefined => (existsSync(ENV_FILE) ? envFilePath() : undefined);
+
+/** Where to correct a setting. In production, a supervisor sets the environment, and `/.env` would be a wrong hint. */
+export function whereSettingsAre({ NODE_ENV }: NodeJS.ProcessEnv): string {
+  const file = NODE_ENV === 'production' ? existingEnvFile() : envFilePath();
+  return file === undefined ? 'the environment' : `the environment or ${file}`;
+}
 
 /** The variables in `.env`; none if the file does not exist. @throws SettingsInvalid if it cannot be read */
 export function readEnvFile(): EnvFile {

@@ -160,6 +160,14 @@ describe('wrong settings', () => {
   });
 });
 
+it('the example for a secret in a file is a file', () => {
+  const env = { BANK_PFX_PASSCODE_FILE: '/run/secrets/bank-pfx-passcode', EGRESS_PROXY_URL_FILE: '/nowhere/proxy' };
+  expect(errorsOf(env).map(({ variable, example }) => [variable, example])).toEqual([
+    ['BANK_PFX_PASSCODE_FILE', 'BANK_PFX_PASSCODE_FILE=/path/to/bank-pfx-passcode'],
+    ['EGRESS_PROXY_URL_FILE', 'EGRESS_PROXY_URL_FILE=/run/secrets/egress-proxy-url'],
+  ]);
+});
+
 it('the example for a missing file differs from the given path', () => {
   const env = { BANK_CA_FILE: '/etc/accounts-gateway/bank-ca.pem', BANK_PFX_FILE: '/run/secrets/client.pfx' };
   const examples = errorsOf(env).map(({ example }) => example);
@@ -304,9 +312,20 @@ describe('a setting that the command does not use', () => {
     const { settings, warnings } = readSettings({ ...BANK, ...wrong }, { ...LIVE, command: 'doctor' });
     expect(settings).toMatchObject({ TLS_CERT_FILE: undefined, SANDBOX_PORT: 8443 });
     expect(warnings).toEqual([
+      'SNAPSHOT_KEY_FILE points to /nowhere/key, which does not exist; the gateway does not start with it',
+      'TLS_CERT_FILE points to /nowhere/cert.pem, which does not exist; the gateway does not start with it',
+      'SANDBOX_PORT must be a whole number from 0 to 65535; it is not used here',
+      'ALLOWED_HOSTS must be set, because HOST (0.0.0.0) is not loopback; the gateway does not start',
+      'ALLOWED_CLIENTS must be set, because HOST (0.0.0.0) is not loopback; the gateway does not start',
+      'TLS_KEY_FILE is missing; set TLS_CERT_FILE and TLS_KEY_FILE together; the gateway does not start',
+    ]);
+  });
+
+  it('is not used by the sandbox bank, and prevents nothing there', () => {
+    const { warnings } = readSettings({ ...BANK, ...wrong, SANDBOX_PORT: '1' }, { ...SANDBOX, command: 'sandbox' });
+    expect(warnings).toEqual([
       'SNAPSHOT_KEY_FILE points to /nowhere/key, which does not exist; it is not used here',
       'TLS_CERT_FILE points to /nowhere/cert.pem, which does not exist; it is not used here',
-      'SANDBOX_PORT must be a whole number from 0 to 65535; it is not used here',
     ]);
   });
 });

@@ -54,15 +54,25 @@ export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): Se
   const used = usedNames(command, sandbox);
   const read = SETTING_NAMES.map((name) => ({ name, ...readValue(env, name, sandbox) }));
   warnings.push(...read.flatMap(({ warning }) => warning ?? []));
-  for (const { name, error } of read) {
-    if (error && !used.has(name)) warnings.push(`${error.variable} ${error.problem}; it is not used here`);
-  }
   const values: Partial<Values> = Object.fromEntries(read.map(({ name, value }) => [name, value]));
   const errors = [
     ...read.flatMap(({ name, error }) => (error && used.has(name) ? error : [])),
     ...crossCheck(env, values, { command, sandbox }),
     ...checkProduction(env, isEmbedded),
   ];
+  const served = usedNames('serve', sandbox);
+  // the doctor is asked why the gateway does not start, too
+  const preventsServe = (name: SettingName) => command === 'doctor' && served.has(name);
+  for (const { name, error } of read) {
+    if (!error || used.has(name)) continue;
+    const effect = preventsServe(name) ? 'the gateway does not start with it' : 'it is not used here';
+    warnings.push(`${error.variable} ${error.problem}; ${effect}`);
+  }
+  if (command === 'doctor') {
+    const ofServe = crossCheck(env, values, { command: 'serve', sandbox });
+    const further = ofServe.filter(({ variable }) => !used.has(variable as SettingName));
+    warnings.push(...further.map(({ variable, problem }) => `${variable} ${problem}; the gateway does not start`));
+  }
   if (errors.length > 0) throw new SettingsInvalid([...errors, ...checkCertificateFiles(values)], warnings);
 
   // without errors every required value is set, except those of the bank if the sandbox replaces it
@@ -109,7 +119,7 @@ function readValue(env: NodeJS.ProcessEnv, name: SettingName, sandbox: boolean):
   const text = env[variable]?.replace(/^\ufeff/, '');
   const reject = (problem: string): ValueRead => ({
     value: settingsSchema.shape[name].safeParse(undefined).data,
-    error: { ...toError(name, problem, text), variable },
+    error: toError(name, problem, text, variable),
   });
   if (other === file) return reject(`is set twice, as ${name} and as ${file}; keep one`);
   if (required && text === undefined) return sandbox ? {} : reject('is missing');

@@ -26,12 +26,14 @@ export class SettingsInvalid extends Error {
 /**
  * Creates a setting's error with an example. For a credential, the example is a file, the better way to provide it.
  * @param given the current value: the usual path may be the one that does not exist
+ * @param variable the one that has the value: the setting, its `_FILE` form, or one that it inherits
  */
-export function toError(name: SettingName, problem: string, given?: string): SettingsError {
+export function toError(name: SettingName, problem: string, given?: string, variable: string = name): SettingsError {
   const { secret, required, example } = describeSetting(name);
-  const [variable, usual] = secret && required ? [`${name}_FILE`, secretFile(name)] : [name, example];
+  const file = `${name}_FILE`;
+  const [shown, usual] = variable === file || (secret && required) ? [file, secretFile(name)] : [name, example];
   const value = usual === given ? `/path/to/${basename(given)}` : usual;
-  return { variable: name, problem, example: `${variable}=${value}` };
+  return { variable, problem, example: `${shown}=${value}` };
 }
 
 /** The usual path of a secret: /run/secrets/bank-password. */

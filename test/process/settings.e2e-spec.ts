@@ -104,7 +104,17 @@ describe('errors', () => {
     expect(code).toBe(2);
     expect(variables.sort()).toEqual(['BANK_BASE_URL', 'BANK_PASSWORD', 'BANK_PFX_FILE', 'BANK_USERNAME']);
     for (const variable of variables) expect(stderr).toMatch(new RegExp(`^ *${variable} .*e\\.g\\. \\S`, 'm'));
-    expect(stderr).toContain('npm start');
+    expect(stderr).toMatch(/^Correct them in the environment or \/.*\.env\. .*npm start$/m);
+  });
+
+  it('in production they advise neither the sandbox nor a .env that does not exist', async () => {
+    const cwd = temporaryDirectory();
+    const env = { NODE_ENV: 'production' };
+    expect((await run({ cwd, env })).stderr).toMatch(
+      /^Correct them in the environment\. docs\/settings\.md lists them all\.$/m,
+    );
+    writeFileSync(join(cwd, '.env'), 'PORT=0\n');
+    expect((await run({ cwd, env })).stderr).toContain(`Correct them in the environment or ${join(cwd, '.env')}. `);
   });
 
   it.each<[string, Partial<ProgramOptions>]>([

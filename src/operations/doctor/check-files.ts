@@ -1,6 +1,6 @@
 import { validityError } from '../../auth/client-certificate.js';
 import { readIdentityMaterial, type IdentityMaterial } from '../../auth/identity-material.js';
-import { envFilePath, existingEnvFile } from '../../config/env-file.js';
+import { existingEnvFile, whereSettingsAre } from '../../config/env-file.js';
 import { SettingsInvalid } from '../../config/settings-error.js';
 import type { Settings } from '../../config/settings.js';
 import { describeRoute } from '../../egress/route.js';
@@ -41,7 +41,7 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
     throw new StepFailed({
       ...INVALID,
       problem: `${problems.join('; ')}.`,
-      remedy: `Correct the environment or ${envFilePath()}, for example ${examples}. docs/settings.md lists all settings.`,
+      remedy: `Correct ${whereSettingsAre(process.env)}, for example ${examples}. docs/settings.md lists all settings.`,
     });
   }
 }
