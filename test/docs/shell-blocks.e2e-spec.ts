@@ -17,7 +17,8 @@ const CHECKED: Readonly<Record<string, string>> = {
   journalctl: 'not run: needs systemd. Below, a file takes its place',
   openssl: 'below, with the passcodes that it asks for',
   node: 'not run: needs the paths of an installation. test/process starts the same program',
-  runuser: 'not run: needs root and the user of the unit',
+  // systemd-run
+  systemd: 'not run: needs systemd. Below, it is compared with the unit',
   systemctl: 'not run: needs systemd. Below, systemd-analyze reads the unit',
   install: 'not run: needs root',
   docker: 'not run: needs an engine. .ci/image and .ci/compose run image and compose file',
@@ -79,6 +80,16 @@ describe('the shell blocks of the documents', () => {
     });
     expect(found).toEqual(WANTED);
   });
+});
+
+it('the doctor of docs/troubleshooting.md runs as the unit does: its user, settings and program', () => {
+  const unit = read('config/systemd/accounts-gateway.service');
+  const valueOf = (key: string) => new RegExp(`^${key}=(.*)$`, 'm').exec(unit)?.[1] ?? 'none';
+  const line = shellLinesOf(readDocument('docs/troubleshooting.md')).find((each) => each.includes('systemd-run'));
+  // systemd reads the file: node --env-file cuts a value at #, and runuser keeps the variables of root's shell
+  expect(line).toContain(` --uid=${valueOf('User')} -p EnvironmentFile=${valueOf('EnvironmentFile')} `);
+  const program = valueOf('ExecStart').replace(' --disable-sigusr1', '');
+  expect(line).toMatch(new RegExp(` env ${valueOf('Environment')} ${program} doctor$`));
 });
 
 (hasSystemdAnalyze() ? describe : describe.skip)('the unit of config/systemd', () => {
