@@ -269,7 +269,10 @@ describe('node dist/main.js doctor --record and --compare', () => {
     const name = 'k'.repeat(250);
     writeFileSync(join(directory, name), 'earlier');
     const { code, stderr } = await run(['--record', name]);
-    expect([code, stderr]).toEqual([2, `accounts-gateway doctor: ${name} cannot be written: its name is too long (ENAMETOOLONG).\n`]);
+    expect([code, stderr]).toEqual([
+      2,
+      `accounts-gateway doctor: ${name} cannot be written: its name is too long (ENAMETOOLONG).\n`,
+    ]);
     expect(readFileSync(join(directory, name), 'utf8')).toBe('earlier');
   });
 
