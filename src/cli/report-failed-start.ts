@@ -59,13 +59,12 @@ export function reportFailedStart({ stderr, logger: log, onTerminal }: Outputs, 
 }
 
 /** All settings errors for people, one per line: the variable, the reason, an example. */
-function describeErrors({ errors, warnings }: SettingsInvalid): string {
+function describeErrors(invalid: SettingsInvalid): string {
+  const { errors, warnings, inProduction } = invalid;
   const lines = errors.map(({ variable, problem, example }) => `  ${variable} ${problem}, e.g. ${example}`);
-  // the sandbox is forbidden there
-  const isProduction = process.env['NODE_ENV'] === 'production';
-  const toTry = isProduction ? '' : ' To try it without a bank: npm start';
+  const toTry = inProduction ? '' : ' To try it without a bank: npm start';
   const hints = warnings.map((warning) => `  (${warning})`);
-  return `The settings cannot be used:\n${[...lines, ...hints].join('\n')}\nCorrect them in ${whereSettingsAre(process.env)}. docs/settings.md lists them all.${toTry}\n`;
+  return `The settings cannot be used:\n${[...lines, ...hints].join('\n')}\nCorrect them in ${whereSettingsAre(invalid)}. docs/settings.md lists them all.${toTry}\n`;
 }
 
 /** The operator's remedy if the gateway cannot listen; null for any other error. */

@@ -20,8 +20,8 @@ const envFilePath = (): string => join(process.cwd(), ENV_FILE);
 export const existingEnvFile = (): string | undefined => (existsSync(ENV_FILE) ? envFilePath() : undefined);
 
 /** Where to correct a setting. In production, a supervisor sets the environment, and `/.env` would be a wrong hint. */
-export function whereSettingsAre({ NODE_ENV }: NodeJS.ProcessEnv): string {
-  const file = NODE_ENV === 'production' ? existingEnvFile() : envFilePath();
+export function whereSettingsAre({ inProduction }: SettingsInvalid): string {
+  const file = inProduction ? existingEnvFile() : envFilePath();
   return file === undefined ? 'the environment' : `the environment or ${file}`;
 }
 

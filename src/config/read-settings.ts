@@ -73,7 +73,10 @@ export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): Se
     const further = ofServe.filter(({ variable }) => !used.has(variable as SettingName));
     warnings.push(...further.map(({ variable, problem }) => `${variable} ${problem}; the gateway does not start`));
   }
-  if (errors.length > 0) throw new SettingsInvalid([...errors, ...checkCertificateFiles(values)], warnings);
+  if (errors.length > 0) {
+    const all = [...errors, ...checkCertificateFiles(values)];
+    throw new SettingsInvalid(all, warnings, env['NODE_ENV'] === 'production');
+  }
 
   // without errors every required value is set, except those of the bank if the sandbox replaces it
   const complete = values as Values;

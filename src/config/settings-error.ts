@@ -18,6 +18,8 @@ export class SettingsInvalid extends Error {
     readonly errors: readonly SettingsError[],
     /** Sentences that may explain an error, such as a misspelled name. */
     readonly warnings: readonly string[] = [],
+    /** True if NODE_ENV is production, which forbids the embedded sandbox. */
+    readonly inProduction = false,
   ) {
     super(errors.map(({ variable, problem }) => `${variable} ${problem}`).join('; '));
   }
