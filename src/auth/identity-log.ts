@@ -51,8 +51,14 @@ export class IdentityLog {
       this.logger.error({ event: 'credentials.refused', ...problem }, what);
       return;
     }
+    if (!candidate) {
+      // any of them, such as the password
+      const what = `the changed files cannot be used; the old ones stay in use: ${detail}`;
+      this.logger.error({ event: 'certificate.refused', ...problem }, what);
+      return;
+    }
     this.logger[isWaiting ? 'warn' : 'error'](
-      { event: 'certificate.refused', ...problem, thumbprint: candidate?.certificate.thumbprint },
+      { event: 'certificate.refused', ...problem, thumbprint: candidate.certificate.thumbprint },
       `the new certificate ${isWaiting ? 'waits for the bank' : 'was rejected'}; the old one stays in use: ${detail}`,
     );
   }

@@ -53,7 +53,7 @@ describe('the table of problems', () => {
   it.each<[AnyCode, string, RegExp]>([
     ['bank-unreachable', 'a proxy that is up and cannot reach the bank', /ask the bank first/],
     ['bank-refused', 'a 403 from the list: the allowlist', /allowlist/],
-    ['certificate-unusable', 'a password file that is gone', /file that cannot be read/],
+    ['certificate-unusable', 'a password file that is gone', /names another file, correct that one/],
     ['sharing-unavailable', 'a wrong password in REDIS_URL', /correct REDIS_URL/],
   ])('the remedy of %s covers %s, as its detail does', (code, _case, advice) => {
     expect(remedyOf(code)).toMatch(advice);

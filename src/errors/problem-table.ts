@@ -156,7 +156,7 @@ export const PROBLEMS = {
     title: 'A certificate cannot be used',
     when: 'The client certificate has expired, is not valid yet, or cannot be read. In /health also: a new certificate of this API.',
     steps: [
-      'Install a valid certificate with its key, or correct the file that cannot be read.',
+      'Install a valid certificate with its key. If the message names another file, correct that one.',
       'For the bank, they are BANK_PFX_FILE and its passcode, or BANK_CERT_FILE and BANK_KEY_FILE. For this API: TLS_CERT_FILE and TLS_KEY_FILE.',
       'For the reason, [run the doctor](troubleshooting.md#the-doctor) with `--offline`.',
       'If it has expired, order a new one from the bank, or from your CA for this API. If it is not valid yet, check the clock of this machine: `date -u`.',
@@ -208,7 +208,7 @@ export const PROBLEMS = {
     title: 'The bank rejected the request',
     when: 'The bank returned an unexpected 4xx status or a redirect.',
     steps: [
-      'Compare BANK_BASE_URL and BANK_AUTH_URL with what the bank gave you. A redirect, or a 404 for the token, means a wrong address. For a 403, ask the bank about its allowlist.',
+      'Compare BANK_BASE_URL and BANK_AUTH_URL with the addresses from the bank. A redirect, or a 404 for the token, means a wrong address. For a 403, ask the bank about its allowlist.',
       'If they are right, ask the bank why it rejects our calls. It needs the time and the status, and can check the allowlist.',
       DOCTOR,
       KEEP_RUNNING,

@@ -191,7 +191,13 @@ describe('a bad certificate is not used', () => {
     const isWaiting = state === 'waiting-for-bank';
     expect(health.status).toBe(200);
     expect(health.json.details.certificate).toMatchObject({
-      ...(isWaiting ? { status: 'up' } : { status: 'degraded', code }),
+      ...(isWaiting
+        ? { status: 'up' }
+        : {
+            status: 'degraded',
+            code,
+            detail: expect.stringMatching(/^The changed files cannot be used; the old ones/),
+          }),
       thumbprint: old.thumbprint,
       next: {
         thumbprint: isWaiting ? next.thumbprint : null,

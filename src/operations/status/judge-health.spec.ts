@@ -161,6 +161,21 @@ it.each<[string, FactsChange, string]>([
   expect(snapshot.detail).toBe(`The cached snapshot expired at ${EXPIRED_AT}. ${reason}`);
 });
 
+it.each<[string, string | null, string]>([
+  ['a new certificate that has expired', 'AB12', 'The new certificate was rejected; the old one stays in use: No.'],
+  ['a password file that is gone', null, 'The changed files cannot be used; the old ones stay in use: No.'],
+])('names what was rejected: %s', (_name, thumbprint, detail) => {
+  const next = {
+    thumbprint,
+    notAfter: null,
+    state: 'refused',
+    since: '2026-11-21T08:00:00.000Z',
+    detail: 'No.',
+  } as const;
+  const certificate = { next, rejected: { code: 'certificate-unusable', detail: 'No.' } } as const;
+  expect(partsOf({ certificate })['certificate']).toMatchObject({ code: 'certificate-unusable', detail });
+});
+
 describe('components outside the path', () => {
   const listener = { subject: 'CN=api', rejected: null, notAfter: '2027-01-01T00:00:00.000Z', daysLeft: 30 };
   it.each<[FactsChange, string]>([

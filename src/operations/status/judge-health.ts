@@ -45,10 +45,14 @@ const UNKNOWN: Part = { status: 'unknown' };
 /** True if the bank has responded to a call of this instance, which may also live on the copies of others. */
 const everAnswered = ({ bank }: GatewayFacts): boolean => bank.serverCertificateEnds !== null;
 
-function judgeCertificate({ certificate: { unusable, rejected, notAfter, daysLeft } }: GatewayFacts): Part {
+function judgeCertificate({ certificate: { unusable, rejected, next, notAfter, daysLeft } }: GatewayFacts): Part {
   if (unusable !== null) return down('certificate-unusable', unusable);
   if (rejected !== null) {
-    return degraded(rejected.code, `The new certificate was rejected; the old one stays in use: ${rejected.detail}`);
+    // without a thumbprint, a file could not be used, perhaps that of the password
+    const what = next?.thumbprint
+      ? 'The new certificate was rejected; the old one stays in use'
+      : 'The changed files cannot be used; the old ones stay in use';
+    return degraded(rejected.code, `${what}: ${rejected.detail}`);
   }
   if (daysLeft >= EXPIRING_UNDER_DAYS) return UP;
   return degraded('certificate-expiring', `The client certificate expires on ${notAfter}, in ${toDays(daysLeft)}.`);
