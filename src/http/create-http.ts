@@ -40,6 +40,8 @@ export interface Http {
 }
 
 const PIECE_BYTES = 65_536;
+/** Node's own list lacks HTTP/1.0, and OpenSSL ends the handshake of a client that offers nothing else. */
+const ALPN_PROTOCOLS = ['http/1.1', 'http/1.0'];
 
 /**
  * Creates the entry point of requests (docs/architecture.md): the server with its limits, and Fastify with the checks
@@ -107,8 +109,9 @@ function createServer(certificate: ListenerCertificate | null, limits: HttpLimit
     insecureHTTPParser: false,
   };
   const handshakeTimeout = limits.headersTimeoutMs;
+  const tls = { handshakeTimeout, ALPNProtocols: ALPN_PROTOCOLS };
   const server = certificate
-    ? certificate.renew(createTlsServer({ ...options, ...certificate.options, handshakeTimeout }))
+    ? certificate.renew(createTlsServer({ ...options, ...certificate.options, ...tls }))
     : createPlainServer(options);
   // beyond its limit Node silently drops headers, a second Host among them; the guard counts them instead
   server.maxHeadersCount = 0;

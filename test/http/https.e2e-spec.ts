@@ -80,6 +80,11 @@ describe('HTTPS for the internal API', () => {
     await expect(dial(gateway, old)).rejects.toThrow();
     await expect(get(`http://127.0.0.1:${gateway.port}/health/live`)).rejects.toThrow();
   });
+
+  it('accepts clients of HTTP/1.0, such as curl --http1.0; one of HTTP/2 only is rejected', async () => {
+    await expect(dial(gateway, { ALPNProtocols: ['http/1.0'] })).resolves.toMatchObject({ protocol: 'TLSv1.3' });
+    await expect(dial(gateway, { ALPNProtocols: ['h2'] })).rejects.toThrow();
+  });
 });
 
 describe('the certificate of the internal API', () => {

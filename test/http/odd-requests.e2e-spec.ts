@@ -99,6 +99,18 @@ it.each(CASES)('%s', async (_name, bytes, ...expected) => {
   }
 });
 
+it.each([
+  ['curl sends é as typed', Buffer.from('é')],
+  ['a space', Buffer.from(' ')],
+])('%s, in a URL, gets a 400 that says what to encode', async (_name, typed) => {
+  const [before = '', after = ''] = get(`${PATH}?q=caf#x`).split('#');
+  const bytes = Buffer.concat([Buffer.from(before), typed, Buffer.from(after)]);
+  const { answers } = await sendRaw(gateway.port, bytes);
+  expect(answers.map(({ status, json }) => [status, json.detail])).toEqual([
+    [400, 'The URL of the request is malformed: percent-encode spaces and characters outside ASCII.'],
+  ]);
+});
+
 it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s gets 405 with Allow', async (method) => {
   for (const path of [PATH, `${PATH}/some-id`, '/health', '/problems', '/openapi.json', '/']) {
     const { answers } = await sendRaw(gateway.port, `${method} ${path} HTTP/1.1\r\n${HOST}\r\n`);
