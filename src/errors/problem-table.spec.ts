@@ -54,6 +54,7 @@ describe('the table of problems', () => {
     ['bank-unreachable', 'a proxy that is up and cannot reach the bank', /ask the bank first/],
     ['bank-refused', 'a 403 from the list: the allowlist', /allowlist/],
     ['certificate-unusable', 'a password file that is gone', /names another file, correct that one/],
+    ['proxy-refused', 'a proxy without TLS under https://', /http:\/\/ or https:\/\//],
     ['sharing-unavailable', 'a wrong password in REDIS_URL', /correct REDIS_URL/],
   ])('the remedy of %s covers %s, as its detail does', (code, _case, advice) => {
     expect(remedyOf(code)).toMatch(advice);

@@ -288,7 +288,7 @@ export const PROBLEMS = {
     title: 'The egress proxy rejected the tunnel',
     when: 'The egress proxy opened no tunnel. `detail` has its status. The operator must act on a 401 or 407, and on an https proxy that is not trusted or wants a certificate.',
     steps: [
-      'Get the proxy to open the tunnel. For a 401 or 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank.',
+      'Get the proxy to open the tunnel. For a 401 or 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank. Without a status, check http:// or https:// in EGRESS_PROXY_URL, and EGRESS_PROXY_CA_FILE.',
       DOCTOR,
       TRY_PROXY,
       'After a change of `EGRESS_PROXY_URL`, [restart](troubleshooting.md#commands).',

@@ -43,7 +43,7 @@ async function resolve(host: string, timeoutMs: number): Promise<string[]> {
     code: 'dns-failed',
     owner: 'network',
     problem: `The name ${host} could not be resolved (${reason}).`,
-    remedy: `Check the names in BANK_BASE_URL, BANK_AUTH_URL and EGRESS_PROXY_URL. If they are right, ask the network team about the resolver of this machine: nslookup ${host}`,
+    remedy: `Check the names in BANK_BASE_URL, BANK_AUTH_URL and EGRESS_PROXY_URL. If they are right, ask the network team about the resolver of this machine: getent hosts ${host}`,
   });
 }
 
