@@ -1,11 +1,12 @@
 import { Activity } from '../telemetry/activity.js';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, expect, it } from '@jest/globals';
+import { createAuthority } from '../../test/support/authority.js';
 import { toEnvironment } from '../../test/support/bank-address.js';
 import { MovedClock } from '../../test/support/moved-clock.js';
 import { rejectionOf } from '../../test/support/rejection-of.js';
 import { keepLines } from '../../test/support/log-lines.js';
-import { issueToken, json, startPretendBank } from '../../test/support/pretend-bank.js';
+import { issueToken, json, startPretendBank, type PretendBank } from '../../test/support/pretend-bank.js';
 import { until } from '../../test/support/until.js';
 import { readSettings } from '../config/read-settings.js';
 import type { SecretSource } from '../config/kinds.js';
@@ -20,8 +21,9 @@ afterAll(async () => {
 });
 
 /** A holder whose password file can become unreadable without a change in the file system, as with EMFILE. */
-async function startHolder() {
+async function startHolder(prepare: (bank: PretendBank) => void = () => undefined) {
   const bank = await startPretendBank();
+  prepare(bank);
   const { settings } = readSettings({ ...toEnvironment(bank), PORT: '0' }, { sandbox: false });
   const fault = { code: null as string | null, reads: 0 };
   const password = settings.BANK_PASSWORD;
@@ -181,4 +183,68 @@ it.each<[string, (holder: IdentityHolder) => unknown]>([
   const basic = Buffer.from(`${bank.username}:secret-password-new`).toString('base64');
   expect(bank.requests.map(({ headers }) => headers.authorization).at(-1)).toBe(`Basic ${basic}`);
   expect(log.lines('certificate.refused')).toEqual([]);
+});
+
+/** Installs another certificate, which the bank rejects with a Retry-After until the scene changes. */
+async function install(bank: PretendBank) {
+  const next = await bank.issueClient('renewed');
+  const scene = {
+    next,
+    accepts: (thumbprint: unknown) => thumbprint !== next.thumbprint,
+    headers: { 'retry-after': '300' } as Record<string, string>,
+  };
+  bank.onToken = (...args) => {
+    const isAccepted = scene.accepts(bank.requests.at(-1)?.thumbprint);
+    if (isAccepted) issueToken(bank)(...args);
+    else json(args[1], 401, {}, scene.headers);
+  };
+  writeFileSync(bank.files.passcode, next.passcode);
+  writeFileSync(bank.files.pfx, next.pfx);
+  return scene;
+}
+
+it('a certificate that waits is tried as soon as the bank rejects the old one, not minutes later', async () => {
+  const { bank, holder, log } = await startHolder();
+  const scene = await install(bank);
+  await until(() => log.lines('certificate.refused').length === 1);
+  scene.accepts = (thumbprint) => thumbprint === scene.next.thumbprint;
+  scene.headers = {};
+  await expect(holder.current.tokens.get()).rejects.toMatchObject({ code: 'credentials-rejected' });
+  // far less than the Retry-After of the first proof
+  await until(() => log.lines('certificate.replaced').length === 1, 100_000);
+  expect(holder.status()).toMatchObject({ thumbprint: scene.next.thumbprint, next: null });
+  expect(holder.current.tokens.usable).not.toBeNull();
+});
+
+it('it is not tried before the Retry-After of that rejection', async () => {
+  const { bank, holder, log } = await startHolder();
+  const scene = await install(bank);
+  await until(() => log.lines('certificate.refused').length === 1);
+  scene.accepts = () => false;
+  await expect(holder.current.tokens.get()).rejects.toMatchObject({ code: 'credentials-rejected' });
+  await holder.reload();
+  expect(bank.requests.map(({ thumbprint }) => thumbprint === scene.next.thumbprint)).toEqual([true, false, true]);
+});
+
+it.each<[string, (holder: IdentityHolder, bank: PretendBank) => Promise<unknown>]>([
+  ['the token request', (holder) => holder.current.tokens.get()],
+  [
+    'the list',
+    (holder, { url }) =>
+      holder.current.egress.get({ target: 'accounts', baseUrl: url, path: '/api/v1/accounts', headers: {} }),
+  ],
+])('a changed CA file does not wait with the new certificate, once %s fails for the old CA', async (_name, call) => {
+  let roots = Buffer.of();
+  const { bank, holder, log } = await startHolder(({ files }) => {
+    roots = readFileSync(files.ca);
+    writeFileSync(files.ca, createAuthority('Earlier CA').pem);
+  });
+  const { next } = await install(bank);
+  writeFileSync(bank.files.ca, roots);
+  await until(() => log.lines('certificate.refused').some(({ code }) => code === 'credentials-rejected'));
+  expect(log.lines('certificate.replaced')).toEqual([]);
+  await expect(call(holder, bank)).rejects.toMatchObject({ code: 'bank-untrusted' });
+  expect(log.lines('certificate.replaced')).toHaveLength(1);
+  await holder.current.tokens.get();
+  expect(holder.status()).toMatchObject({ next: { thumbprint: next.thumbprint, state: 'waiting-for-bank' } });
 });

@@ -4,15 +4,29 @@ import pLimit from 'p-limit';
 import { RenewedFiles } from '../config/renewed-files.js';
 import { FileUnusable } from '../config/small-file.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
+import type { ProblemCode } from '../errors/problem-table.js';
 import { daysLeft, ExpiryNotice } from '../telemetry/expiry-notice.js';
+import { isRejection } from '../time/back-off.js';
 import { orAborted } from '../time/deadline.js';
 import type { EgressParts } from '../egress/egress.js';
 import { BankIdentity } from './bank-identity.js';
 import { IdentityLog } from './identity-log.js';
-import { readCredentials, readIdentityMaterial, watchedFiles, type IdentityMaterial } from './identity-material.js';
+import {
+  readCredentials,
+  readIdentityMaterial,
+  readRoots,
+  watchedFiles,
+  type IdentityMaterial,
+} from './identity-material.js';
 import { validityError } from './client-certificate.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 
+/** Failures of what is in use that a changed password, user name or CA file may end. */
+const MENDED_BY_OTHER_FILES: ReadonlySet<string> = new Set<ProblemCode>([
+  'credentials-rejected',
+  'bank-untrusted',
+  'proxy-refused',
+]);
 /** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */
 const POLL_EVERY_MS = 1000;
 
@@ -137,7 +151,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   #rejected(error: GatewayError, material: IdentityMaterial | null): void {
     const isWaiting = stateOf(material, error, this.#nowMs) !== 'refused';
     this.#log.rejected(error, material, this.#current.material, isWaiting);
-    this.#replaceRejectedCredentials(this.#current.tokens.failureNow());
+    this.#takeOtherFiles(this.#current.tokens.failureNow()?.code);
   }
 
   #unchanged(): void {
@@ -188,7 +202,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   #create(material: IdentityMaterial): BankIdentity {
     const identity: BankIdentity = new BankIdentity(
       material,
-      this.parts,
+      { ...this.parts, onCall: ({ failure }) => identity === this.#current && this.#takeOtherFiles(failure) },
       (request) => this.#oneTokenRequest(() => this.#requestToken(identity, request)),
       () => identity === this.#current,
     );
@@ -207,27 +221,35 @@ export class IdentityHolder implements OnApplicationShutdown {
       if (identity === this.#candidate) this.#swap(identity, true);
       return token;
     } catch (error) {
-      if (identity === this.#current) this.#replaceRejectedCredentials(error);
+      if (identity === this.#current) this.#proveAgain(error);
       throw error;
     }
   }
 
   /**
-   * Takes changed credentials without their new certificate, which cannot be used yet, once the bank rejects those in use:
-   * a certificate may wait for days, and the password change meanwhile.
+   * Proves the waiting files now, whatever their back-off: the bank may have stopped accepting what is in use because it
+   * switched to them. Not if its answer has a Retry-After.
    */
-  #replaceRejectedCredentials(error: unknown): void {
+  #proveAgain(error: unknown): void {
+    const { waiting } = this.#files;
+    const isNow = error instanceof GatewayError && isRejection(error) && error.retryAfterMs === undefined;
+    if (!isNow || !waiting || !isRejection(toUnusable(waiting.error))) return;
+    this.#candidate?.tokens.resetBackOff();
+    this.#files.retry();
+  }
+
+  /**
+   * Takes the other changed files without their new certificate, which cannot be used yet, once calls fail with those in
+   * use: a certificate may wait for days, and the password or the bank's CA change meanwhile.
+   */
+  #takeOtherFiles(failure: string | null | undefined): void {
     const { waiting } = this.#files;
     const { material } = this.#current;
-    const isRejected = error instanceof GatewayError && error.code === 'credentials-rejected';
-    if (!isRejected || !waiting || waiting.value?.certificate.thumbprint === material.certificate.thumbprint) return;
-    try {
-      const changed = { ...material, ...readCredentials(this.parts.settings) };
-      if (isDeepStrictEqual(changed, material)) return;
-      this.#swap(this.#create(changed), false);
-    } catch {
-      // the files cannot be read, which \`waiting\` reports
-    }
+    const isDue = MENDED_BY_OTHER_FILES.has(failure ?? '');
+    if (!isDue || !waiting || waiting.value?.certificate.thumbprint === material.certificate.thumbprint) return;
+    const { settings } = this.parts;
+    const changed = { ...material, ...tryTo(() => readCredentials(settings)), ...tryTo(() => readRoots(settings)) };
+    if (!isDeepStrictEqual(changed, material)) this.#swap(this.#create(changed), false);
   }
 }
 
@@ -245,4 +267,13 @@ function stateOf(
 function toUnusable(error: Error): GatewayError {
   const isBadFile = error instanceof CertificateUnreadable || error instanceof FileUnusable;
   return isBadFile ? new GatewayError('certificate-unusable', error.message) : toGatewayError(error);
+}
+
+/** Null if the files cannot be read, which `waiting` reports. */
+function tryTo<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
 }

@@ -28,13 +28,10 @@ export interface IdentityMaterial {
  * @throws CertificateUnreadable for the certificate; FileUnusable for the other files
  */
 export async function readIdentityMaterial(settings: Settings, now: Date): Promise<IdentityMaterial> {
-  const credentials = readCredentials(settings);
-  const { BANK_CA_FILE: caFile, EGRESS_PROXY_CA_FILE: proxyCaFile } = settings;
-  const ca = caFile === undefined ? null : readCertificates(caFile);
-  const proxyCa = proxyCaFile === undefined ? null : readCertificates(proxyCaFile).pem;
+  const [credentials, roots] = [readCredentials(settings), readRoots(settings)];
   const contents = settings.BANK_CERT_FILE ? readPemFiles(settings) : await readPfxFile(settings);
-  const certificate = toClientCertificate(contents, now, ca ? ca.certificates : []);
-  return { certificate, ...credentials, ca: ca && ca.pem, proxyCa };
+  const issuers = roots.ca === null ? [] : toCertificates(Buffer.from(roots.ca));
+  return { certificate: toClientCertificate(contents, now, issuers), ...credentials, ...roots };
 }
 
 /** @throws FileUnusable */
@@ -43,6 +40,15 @@ export function readCredentials({
   BANK_PASSWORD,
 }: Settings): Pick<IdentityMaterial, 'username' | 'password'> {
   return { username: BANK_USERNAME.read(), password: BANK_PASSWORD.read() };
+}
+
+/** @throws FileUnusable */
+export function readRoots({
+  BANK_CA_FILE: ca,
+  EGRESS_PROXY_CA_FILE: proxyCa,
+}: Settings): Pick<IdentityMaterial, 'ca' | 'proxyCa'> {
+  const read = (file: string | undefined) => (file === undefined ? null : readCertificates(file).pem);
+  return { ca: read(ca), proxyCa: read(proxyCa) };
 }
 
 function readPemFiles({ BANK_CERT_FILE, BANK_KEY_FILE, BANK_KEY_PASSPHRASE }: Settings): KeysAndCertificates {

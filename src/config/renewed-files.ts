@@ -95,6 +95,12 @@ export class RenewedFiles<T> {
     return this.#renew(null);
   }
 
+  /** Tries again now to put the waiting content into use, if it could be read and no attempt is running. */
+  retry(): void {
+    const value = this.#waiting?.value;
+    if (value && this.#oneAtATime.activeCount === 0) void this.#renew(value);
+  }
+
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#timer);

@@ -9,6 +9,9 @@ const REJECTION_CODES: ReadonlySet<ProblemCode> = new Set([
   'address-not-allowed',
 ]);
 
+/** True if the bank rejected who we are, and has not only dropped the connection. */
+export const isRejection = ({ code, isInferred }: GatewayError): boolean => REJECTION_CODES.has(code) && !isInferred;
+
 const DELAYS = { failure: { firstMs: 1000, maxMs: 30_000 }, rejection: { firstMs: 30_000, maxMs: 300_000 } };
 const RETRY_AFTER_MAX_MS = 300_000;
 const JITTER = 0.2;
@@ -54,7 +57,7 @@ export class BackOff {
   /** Records a failure. Returns the error with the time until the next attempt. */
   failed(error: GatewayError): GatewayError {
     const before = this.#series;
-    const kind = REJECTION_CODES.has(error.code) && !error.isInferred ? 'rejection' : 'failure';
+    const kind = isRejection(error) ? 'rejection' : 'failure';
     const step = kind === before?.kind ? before.step + 1 : 1;
     const waitMs = this.#toWaitMs(error, kind, step);
     const lastAt = this.clock.now();
