@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import type { Account } from '../../src/list/account.js';
 import { compareForms } from '../../src/operations/doctor/record/compare-forms.js';
 import { Recorder, type MaskedRecording } from '../../src/operations/doctor/record/recorder.js';
 import { readRecording, type Exchange } from '../../src/sandbox/replay/read-recording.js';
@@ -11,9 +12,10 @@ import { bankForFile } from '../support/bank-for-file.js';
 import { onClose, temporaryDirectory } from '../support/closing.js';
 import { startConnectProxy, withCredentials } from '../support/connect-proxy.js';
 import { examineWith } from '../support/examination.js';
-import { json, type Handler } from '../support/pretend-bank.js';
+import { startGateway } from '../support/gateway.js';
+import { json, type Handler, type PretendBank } from '../support/pretend-bank.js';
 import { startProgram } from '../support/program.js';
-import { sampleAccount } from '../support/sample-accounts.js';
+import { sampleAccount, sampleAccounts } from '../support/sample-accounts.js';
 import { recordedPage } from '../support/recorded-page.js';
 import { control, directoryWithIdentity, toSandboxSettings } from '../support/sandbox.js';
 
@@ -167,6 +169,71 @@ describe('a recording served by the sandbox and compared', () => {
     await control(replay, 'PATCH', { accounts: 0 });
     const { step } = await examineWith(toEnvironment(replay));
     expect(step('accounts')).toMatchObject({ code: 'accounts-emptied' });
+  });
+
+  /** A bank of 25 accounts in pages of ten, whose envelope is `wrap`. */
+  const pagesOfTen =
+    (wrap: (rows: readonly object[], number: number) => unknown): Handler =>
+    (_request, response, url) => {
+      const [number, size] = ['PageNumber', 'PageSize'].map((name) => Number(url.searchParams.get(name)));
+      const length = Math.min(size ?? 0, 10);
+      const from = ((number ?? 1) - 1) * length;
+      json(response, 200, wrap(sampleAccounts(25).slice(from, from + length), number ?? 1));
+    };
+  it.each<[string, Partial<Pick<PretendBank, 'onAccounts' | 'onToken'>>]>([
+    ['whose list has another name', { onAccounts: pagesOfTen((data) => ({ data, pageInfo: { rowCount: 25 } })) }],
+    ['without an envelope', { onAccounts: pagesOfTen((rows) => rows) }],
+    [
+      'whose counts are texts',
+      {
+        onAccounts: pagesOfTen((result, number) => ({
+          result,
+          pageInfo: { currentPage: `${number}`, pageSize: '10', rowCount: '25' },
+        })),
+      },
+    ],
+    [
+      'whose token response has a byte order mark',
+      { onToken: (_request, response) => json(response, 200, '\ufeff{"access_token":"abc","expires_in":300}') },
+    ],
+  ])('from a bank %s: the gateway serves the same form, at any page size', async (_name, handlers) => {
+    Object.assign(bank, handlers);
+    const read = async (at: BankAddress, env: Record<string, string> = {}) => {
+      const gateway = await startGateway(at, env);
+      const { json: list } = await gateway.get('/api/v1/accounts?pageSize=1000');
+      const { json: totals } = await gateway.get('/api/v1/balances');
+      const words = (list.accounts as Account[]).map(({ status, currency, protection }) => [
+        status,
+        currency,
+        protection,
+      ]);
+      return {
+        words: words.toSorted(),
+        complete: list.snapshot.complete as unknown,
+        totals: (totals.totals as { currency: string; accounts: number }[]).map(({ currency, accounts }) => [
+          currency,
+          accounts,
+        ]),
+      };
+    };
+    const original = await read(bank);
+    expect(original.words.length).toBeGreaterThan(0);
+    const { text, exchanges } = await record(bank);
+    const replay = await serve({}, toFile(text));
+    expect(await read(replay)).toEqual(original);
+    expect(await read(replay, { BANK_PAGE_SIZE: '7' })).toEqual(original);
+    expect(compareForms(exchanges, (await record(replay)).exchanges)).toEqual([]);
+  });
+
+  it('a bank that breaks off only for the odd pages is recorded with that, and no step fails', async () => {
+    const good = bank.onAccounts;
+    bank.onAccounts = (request, response, url) =>
+      url.search === '?PageNumber=1&PageSize=1000' ? good(request, response, url) : void response.destroy();
+    const recorder = new Recorder();
+    const { report } = await examineWith(toEnvironment(bank), { recorder });
+    expect(report.ok).toBe(true);
+    const failed = recorder.mask(new Date())?.exchanges.filter(({ failure }) => failure === 'bank-unreachable');
+    expect(new Set(failed?.map(({ kind }) => kind))).toEqual(new Set(['past-the-end', 'one-row']));
   });
 
   describe('each planted change of form is one difference', () => {

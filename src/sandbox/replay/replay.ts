@@ -41,9 +41,9 @@ export class Replay {
     // the last pass began with the last request for page 1
     const begin = pages.findLastIndex(({ query, status }) => query['PageNumber'] === '1' && status === 200);
     const pass = pages.slice(Math.max(0, begin)).toSorted((a, b) => numberOf(a) - numberOf(b));
-    for (const { body } of pass) this.#accounts.push(...(toPage(body)?.accounts ?? []));
+    for (const exchange of pass) this.#accounts.push(...(toPage(exchange)?.accounts ?? []));
     this.#first = pass[0];
-    this.#form = toPage(pass[0]?.body ?? '');
+    this.#form = pass[0] ? toPage(pass[0]) : null;
   }
 
   get count(): number {
@@ -61,10 +61,11 @@ export class Replay {
     const answer = this.#next(TOKEN);
     if (answer?.status !== 200) return answer;
     try {
-      const body = JSON.parse(answer.body) as Record<string, unknown>;
+      const [, mark = '', json = ''] = /^(\ufeff?)(.*)$/s.exec(answer.body) ?? [];
+      const body = JSON.parse(json) as Record<string, unknown>;
       const lifetime = typeof body['expires_in'] === 'string' ? String(lifetimeSeconds) : lifetimeSeconds;
       const own = { access_token: token, ...('expires_in' in body && { expires_in: lifetime }) };
-      return { ...answer, body: JSON.stringify({ ...body, ...own }) };
+      return { ...answer, body: mark + JSON.stringify({ ...body, ...own }) };
     } catch {
       return answer;
     }
@@ -83,7 +84,7 @@ export class Replay {
     const accounts = this.#accounts.slice(0, rowCount).slice(from, from + size);
     const fill = (text: string) =>
       Object.entries({ currentPage: number, pageSize: size, rowCount }).reduce(
-        (filled, [key, value]) => filled.replace(new RegExp(`("${key}"\\s*:\\s*)\\d+`), `$1${value}`),
+        (filled, [key, value]) => filled.replace(new RegExp(`("${key}"\\s*:\\s*"?)\\d+`), `$1${value}`),
         text,
       );
     return { ...toAnswer(this.#first), body: `${fill(before)}${accounts.join(',')}${fill(after)}` };
@@ -109,9 +110,9 @@ function toAnswer({ status, failure, headers, body }: Exchange): ReplayedAnswer 
 /** Matches an escape, or a character that matters to `toPage`, in linear time for any text. */
 const TOKEN_OF_JSON = /\\.|["{}[\],]/gs;
 
-/** Null for a body without a list of accounts, which is the first list of objects, or an empty one. */
-function toPage(body: string): Page | null {
-  const start = /"result"\s*:\s*\[/.exec(body);
+/** Null for a body without a list of accounts, which is `result`, else the first list of objects, as in the gateway. */
+function toPage({ status, body }: Exchange): Page | null {
+  const start = status === 200 ? (/"result"\s*:\s*\[/.exec(body) ?? /\[(?=\s*\{)/.exec(body)) : null;
   if (!start) return null;
   const from = start.index + start[0].length;
   const accounts: string[] = [];

@@ -116,12 +116,19 @@ function formOf(value: unknown): string {
   if (value instanceof Digits) return numberForm(value.text);
   if (typeof value !== 'string') return typeof value;
   if (value === '') return 'empty text';
-  if (/^\d{4}-\d{2}-\d{2}/.test(value)) return `date ${value.replaceAll(/\d/g, '9').slice(0, 50)}`;
+  if (/^\d{4}-\d{2}-\d{2}/.test(value)) return `date ${dateForm(value)}`;
   if (/^-?\d+(\.\d+)?$/.test(value)) return `text of ${numberForm(value)}`;
   if (UUID.test(value)) return 'UUID';
   if (isValidIBAN(value)) return 'IBAN';
   return 'text';
 }
+
+/** Some servers drop the trailing zeros of a fraction, so its length is a value, not a form. */
+const dateForm = (text: string): string =>
+  text
+    .replaceAll(/\d/g, '9')
+    .replace(/([.,])9+/, '$19')
+    .slice(0, 50);
 
 /**
  * The bank's numbers have no trailing zeros, so up to 3 decimals, as many as a dinar has, their number is a value, not

@@ -29,8 +29,8 @@ const TOKEN_TEXTS = new Map([
   ['token_type', /^bearer$/i],
   ['expires_in', /^\d{1,6}$/],
 ]);
-/** True for a body with accounts. */
-const hasAccounts = (body: string): boolean => /"result"\s*:/.test(body);
+/** True for a body with accounts, whatever the name of their list. */
+const hasAccounts = (body: string): boolean => /"(?:result|accountId)"\s*:/.test(body);
 /** An error document has no open list, and an account has no token. */
 const codesIn = (body: string) => (hasAccounts(body) ? CODES : TOKEN_TEXTS);
 /** Documented words are kept, wherever else they occur. */
@@ -82,8 +82,10 @@ export function maskBody(body: string, mask: Mask, data: DataWords): string {
       KNOWN_KEYS.has(key) || (PLAIN_KEY.test(key) && !hasManyDigits(key) && !data.areIn(key))
         ? key
         : `*${mask.text(key)}`,
-    text: (value, key) =>
-      codes.get(key)?.test(value) || (isList && WORDS.has(key) && WORD.test(value) && !data.has(value))
+    text: (value, key, inAccount) =>
+      codes.get(key)?.test(value) ||
+      (isList && WORDS.has(key) && WORD.test(value) && !data.has(value)) ||
+      (isList && !inAccount && NUMBERS.get(key)?.test(value))
         ? value
         : mask.text(value),
     number: (value, key) => (NUMBERS.get(key)?.test(value) ? value : mask.number(value)),
@@ -113,7 +115,7 @@ export function wordsOf(body: string): Set<string> {
 interface Visitor {
   key(key: string): string;
   /** @param key of the object or list that contains the value; "" at the top */
-  text(value: string, key: string): string;
+  text(value: string, key: string, inAccount: boolean): string;
   /** @param key "" in an account: the meaning of a number there is unknown */
   number(value: string, key: string): string;
 }
@@ -136,11 +138,12 @@ function rewrite(body: string, visitor: Visitor): string | null {
 function replace(value: unknown, key: string, visitor: Visitor, inAccount: boolean): unknown {
   if (Array.isArray(value)) return value.map((each) => replace(each, key, visitor, inAccount));
   if (value instanceof Digits) return new Digits(visitor.number(value.text, inAccount ? '' : key));
-  if (typeof value === 'string') return visitor.text(value, key);
+  if (typeof value === 'string') return visitor.text(value, key, inAccount);
   if (typeof value !== 'object' || value === null) return value;
+  const isInside = inAccount || Object.hasOwn(value, 'accountId');
   const entries = Object.entries(value).map(([name, each]) => [
     visitor.key(name),
-    replace(each, name, visitor, inAccount || name === 'result'),
+    replace(each, name, visitor, isInside || name === 'result'),
   ]);
   return Object.fromEntries(entries) as unknown;
 }
