@@ -27,7 +27,7 @@ interface TcpTarget {
 
 /**
  * Opens a TCP connection to the bank. An attempt that `signal` ends leaves no socket.
- * @throws GatewayError bank-unreachable
+ * @throws GatewayError bank-unreachable, overloaded
  */
 export async function openTcp(
   { host, port, address }: TcpTarget,
@@ -45,9 +45,9 @@ export async function openTcp(
   } catch (error) {
     socket.destroy();
     if (signal.aborted) throw timeoutError(address, isResolved);
-    throw new GatewayError(
-      'bank-unreachable',
-      `The bank (${address}) cannot be reached: ${tcpInWords(error as Error)}.`,
+    throw (
+      outOfFiles(error as Error) ??
+      new GatewayError('bank-unreachable', `The bank (${address}) cannot be reached: ${tcpInWords(error as Error)}.`)
     );
   }
 }
@@ -71,10 +71,23 @@ export const TCP_FAILURES: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the TCP connection timed out',
 };
 
+/** The problem if this process, not the other side, lacks something: it cannot open one more socket. Else null. */
+export function outOfFiles(error: NodeJS.ErrnoException): GatewayError | null {
+  const code = codesOf(error).find((each) => each === 'EMFILE' || each === 'ENFILE');
+  if (code === undefined) return null;
+  return new GatewayError('overloaded', `No connection could be opened: too many open files (${code}).`);
+}
+
+/** The codes of an error, and of its attempts at several addresses. */
+function codesOf(error: NodeJS.ErrnoException): string[] {
+  const attempts: NodeJS.ErrnoException[] = error instanceof AggregateError ? [error, ...error.errors] : [error];
+  return attempts.flatMap(({ code }) => code ?? []);
+}
+
 /** Why TCP failed, with the code in brackets. Of several addresses, the first with a known reason explains it. */
 export function tcpInWords(error: NodeJS.ErrnoException): string {
   const attempts: NodeJS.ErrnoException[] = error instanceof AggregateError ? [error, ...error.errors] : [error];
-  const codes = attempts.flatMap(({ code }) => code ?? []);
+  const codes = codesOf(error);
   const words = codes.map((code) => TCP_FAILURES[code]).find(Boolean) ?? 'the TCP connection failed';
   // a source address of the other family fails at `bind`, a loopback one to another machine at `connect`
   const isOfSetting = attempts.some(

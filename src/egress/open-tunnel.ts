@@ -5,7 +5,7 @@ import { isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
-import { dialOptions, tcpInWords, toHost } from './dial.js';
+import { dialOptions, outOfFiles, tcpInWords, toHost } from './dial.js';
 import { ConnectTimedOut } from './connection.js';
 import { alertOf, handshakeInWords, isTlsFailure, rejectionInWords, untrustedInWords } from './tls-words.js';
 
@@ -120,7 +120,10 @@ function toUnavailable(
     const detail = `${proxy} did not open a tunnel to ${target}: its answer is not HTTP; ${other}.`;
     return new GatewayError('proxy-refused', detail);
   }
-  if (!isReached) return new GatewayError('proxy-unavailable', `${proxy} cannot be reached: ${tcpInWords(error)}.`);
+  if (!isReached) {
+    const detail = `${proxy} cannot be reached: ${tcpInWords(error)}.`;
+    return outOfFiles(error) ?? new GatewayError('proxy-unavailable', detail);
+  }
   const detail = `${proxy} closed the connection without a whole answer to CONNECT; its rules may not allow this client, or ${other} (${error.code}).`;
   return new GatewayError('proxy-unavailable', detail);
 }

@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { Agent, get as httpGet, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { json as toJson } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { bankForFile } from '../support/bank-for-file.js';
 import { get } from '../support/call.js';
@@ -73,6 +76,52 @@ it("a process suspended for longer than a token's lifetime makes one token reque
   // the old token was not sent
   expect(bank.requests.at(-1)?.headers.authorization).toBe(`Bearer ${bank.tokens.at(-1)}`);
   expect(bank.most.token).toBe(1);
+  await expectGoodEnd(program);
+});
+
+(hasPrlimit() ? it : it.skip)('reports that it has no file descriptors left, and not the network', async () => {
+  bank.onAccounts = listSample();
+  const program = await start(ALWAYS_READ);
+  const url = await program.started();
+  await askNow(url);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const ask = async (path: string) => {
+    const request = httpGet(`${url}${path}`, { agent, headers: { 'cache-control': 'no-cache' } });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    return (await toJson(response)) as { code?: string; owner?: string; detail?: string };
+  };
+  await ask('/api/v1/accounts');
+  expect(spawnSync(pathOf('prlimit'), ['--pid', String(program.child.pid), '--nofile=64:64']).status).toBe(0);
+  const held: Socket[] = [];
+  const isAccepted = async () => {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
+    socket.once('data', () => resolve(true)).once('close', () => resolve(false));
+    socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    held.push(socket);
+    return await promise;
+  };
+  let answer = await ask('/api/v1/accounts');
+  await until(async () => {
+    // without a kept connection, the next refresh needs a descriptor
+    for (const socket of bank.sockets) socket.destroy();
+    while (await isAccepted()) expect(held.length).toBeLessThan(200);
+    answer = await ask('/api/v1/accounts');
+    return answer.code !== undefined;
+  });
+  expect(answer).toMatchObject({
+    code: 'overloaded',
+    owner: 'operator',
+    detail: 'No connection could be opened: too many open files (EMFILE).',
+  });
+  agent.destroy();
+  for (const socket of held) socket.destroy();
+  await until(() =>
+    askNow(url).then(
+      () => true,
+      () => false,
+    ),
+  );
   await expectGoodEnd(program);
 });
 
