@@ -24,7 +24,7 @@ export interface EgressParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly activity: Activity;
-  /** Called with each call that was sent, for the doctor's recording. */
+  /** Called after each call that was sent. */
   readonly onCall?: (call: EndedCall) => void;
 }
 
