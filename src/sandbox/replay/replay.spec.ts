@@ -8,6 +8,31 @@ const replay = (body: string) =>
     exchanges: [recordedPage(body, { query: { PageNumber: '1', PageSize: '1000' } })],
   });
 
+describe('a recorded token response', () => {
+  const served = (body: string) =>
+    new Replay({
+      facts: { recording: 1, at: '', version: '', httpVersion: '1.1', tls: {} },
+      exchanges: [recordedPage(body, { kind: 'token' })],
+    }).token('issued', 300)?.body;
+
+  it('contains the token of the sandbox', () => {
+    expect(served('{"access_token":"masked","scope":1}')).toBe('{"access_token":"issued","scope":1}');
+  });
+
+  it.each([
+    '{"accessToken":"masked"}',
+    '{"access_token":""}',
+    '{"access_token":5}',
+    '[1]',
+    'null',
+    '"masked"',
+    'Masked',
+    '',
+  ])('without a token stays without one: %s', (body) => {
+    expect(served(body)).toBe(body);
+  });
+});
+
 describe('the accounts of a recorded page', () => {
   it('end where their JSON does, whatever is in their texts', () => {
     const accounts = ['{"a":"]}\\\\"}', '{"b":["\\"","{"]}', '{"c":{"d":[]}}'];

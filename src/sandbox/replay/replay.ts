@@ -63,6 +63,8 @@ export class Replay {
     try {
       const [, mark = '', json = ''] = /^(\ufeff?)(.*)$/s.exec(answer.body) ?? [];
       const body = JSON.parse(json) as Record<string, unknown>;
+      // the gateway rejects such a response, also here
+      if (typeof body['access_token'] !== 'string' || body['access_token'] === '') return answer;
       const lifetime = typeof body['expires_in'] === 'string' ? String(lifetimeSeconds) : lifetimeSeconds;
       const own = { access_token: token, ...('expires_in' in body && { expires_in: lifetime }) };
       return { ...answer, body: mark + JSON.stringify({ ...body, ...own }) };
