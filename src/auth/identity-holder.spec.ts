@@ -129,6 +129,9 @@ it('a new certificate that is not valid yet is used once it is valid', async () 
     next: { state: 'not-yet-valid', thumbprint: next.thumbprint },
     rejected: null,
   });
+  // it does not wait for the bank
+  const msg = expect.stringMatching(/^the new certificate cannot be used yet; .*not valid before/);
+  expect(log.lines('certificate.refused')).toMatchObject([{ level: 'warn', msg }]);
   clock.moveWall(2 * day);
   await until(() => log.lines('certificate.replaced').length === 1);
   expect(holder.status()).toMatchObject({ thumbprint: next.thumbprint, next: null });

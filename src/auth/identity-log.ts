@@ -37,7 +37,7 @@ export class IdentityLog {
 
   /**
    * @param candidate null if it could not be read
-   * @param isWaiting true if the bank may accept it later
+   * @param isWaiting true if it may be used later: the bank has not accepted it, or it is not valid yet
    */
   rejected(
     { code, owner, detail }: GatewayError,
@@ -59,7 +59,7 @@ export class IdentityLog {
     }
     this.logger[isWaiting ? 'warn' : 'error'](
       { event: 'certificate.refused', ...problem, thumbprint: candidate.certificate.thumbprint },
-      `the new certificate ${isWaiting ? 'waits for the bank' : 'was rejected'}; the old one stays in use: ${detail}`,
+      `the new certificate ${isWaiting ? 'cannot be used yet' : 'was rejected'}; the old one stays in use: ${detail}`,
     );
   }
 
