@@ -225,6 +225,19 @@ describe('a recording served by the sandbox and compared', () => {
     expect(compareForms(exchanges, (await record(replay)).exchanges)).toEqual([]);
   });
 
+  it('a bank that sends Latin-1 is rejected at its recording too', async () => {
+    bank.onAccounts = (_request, response) =>
+      response.end(Buffer.from('{"result":[{"accountId":"1","friendlyName":"Plantednam\xe9s"}]}', 'latin1'));
+    const { text, exchanges } = await record(bank);
+    expect(found(text)).toEqual([]);
+    const replay = await serve({}, toFile(text));
+    const { step } = await examineWith(toEnvironment(replay));
+    expect(step('shape')).toMatchObject({ code: 'bank-response-invalid' });
+    expect(compareForms(exchanges, (await record(replay)).exchanges)).toEqual([]);
+    const repaired = exchanges.map((each) => ({ ...each, encoding: undefined }));
+    expect(compareForms(exchanges, repaired)).toContain('the account list: the body was not UTF-8, object; now object');
+  });
+
   it('a bank that breaks off only for the odd pages is recorded with that, and no step fails', async () => {
     const good = bank.onAccounts;
     bank.onAccounts = (request, response, url) =>

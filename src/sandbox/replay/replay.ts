@@ -6,6 +6,7 @@ interface ReplayedAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly recorded: Readonly<Record<string, string | null>>;
+  readonly encoding?: Exchange['encoding'];
   /** The way the connection breaks, if there was no complete response. */
   readonly breaks?: 'hang' | 'reset' | 'truncate';
 }
@@ -103,8 +104,8 @@ const UNFINISHED = '{"result":[]}';
 
 const numberOf = ({ query }: Exchange): number => Number(query['PageNumber']);
 
-function toAnswer({ status, failure, headers, body }: Exchange): ReplayedAnswer {
-  if (status !== null) return { status, headers: {}, body, recorded: headers };
+function toAnswer({ status, failure, headers, body, encoding }: Exchange): ReplayedAnswer {
+  if (status !== null) return { status, headers: {}, body, recorded: headers, encoding };
   const breaks = BREAKS.get(failure ?? '') ?? 'reset';
   return { status: 200, headers: {}, body: UNFINISHED, recorded: {}, breaks };
 }

@@ -16,11 +16,12 @@ const OF_THE_RUNTIME = new Set([
 /** Sends a response with the recorded header names (letter case is lost), and placeholders for masked values. */
 export function sendRecorded(
   response: ServerResponse,
-  { status, body }: Answer,
+  { status, body, encoding }: Answer,
   recorded: Readonly<Record<string, string | null>>,
 ): void {
   const isGzip = recorded['content-encoding'] === 'gzip';
-  const content = isGzip ? gzipSync(body) : Buffer.from(body);
+  const bytes = Buffer.from(body, encoding);
+  const content = isGzip ? gzipSync(bytes) : bytes;
   response.sendDate = 'date' in recorded;
   for (const [name, value] of Object.entries(recorded)) {
     if (OF_THE_RUNTIME.has(name) || (name === 'content-encoding' && !isGzip)) continue;

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { EndedCall } from '../../../egress/egress.js';
 import { VERSION } from '../../../config/build-output.js';
@@ -23,6 +24,9 @@ export interface BankDescription {
   readonly words: readonly string[];
 }
 
+const toText = (body: Buffer): Pick<Exchange, 'body' | 'encoding'> =>
+  isUtf8(body) ? { body: body.toString('utf8') } : { body: body.toString('latin1'), encoding: 'latin1' };
+
 /** Records what the bank sends. */
 export class Recorder {
   readonly #seen: Seen[] = [];
@@ -41,7 +45,7 @@ export class Recorder {
       status: answer?.status ?? null,
       failure: answer ? null : failure,
       headers: answer?.headers ?? {},
-      body: answer?.body.toString('utf8') ?? '',
+      ...toText(answer?.body ?? Buffer.alloc(0)),
     });
   };
 
