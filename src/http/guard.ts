@@ -72,16 +72,26 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage,
  * Accepts valid HTTP/1 requests with at most a tiny body.
  * @throws GatewayError malformed-request, request-too-large
  */
-function assertForm({ httpVersionMajor, method, url = '', rawHeaders, headers }: IncomingMessage): void {
+function assertForm(request: IncomingMessage): void {
+  const { httpVersionMajor, method, url = '', rawHeaders, headers } = request;
   // the parser accepts "GET / HTTP/2.0"
   if (httpVersionMajor !== 1) throw malformed('This service supports only HTTP/1.1 and HTTP/1.0.');
   if (!url.startsWith('/') && !(url === '*' && method === 'OPTIONS')) {
     throw malformed('The request target is an absolute URL or is missing; send a path that begins with a slash.');
   }
   if (countHosts(rawHeaders) > 1) throw malformed('The request has more than one Host header.');
-  // not every proxy knows where such a body ends, least of all in HTTP/1.0 (RFC 9112 §6.1)
-  if (headers['transfer-encoding'] !== undefined) throw tooLarge(CLOSE);
+  if (headers['transfer-encoding'] !== undefined && !hasChunkedBody(request)) throw tooLarge(CLOSE);
   if (Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+}
+
+/**
+ * True for a read with a chunked body, which is ignored: proxies send HTTP/2 calls like that whose end comes in a frame
+ * of its own. Not in HTTP/1.0, where not every proxy knows where such a body ends (RFC 9112 §6.1).
+ */
+function hasChunkedBody({ httpVersionMinor, method, headers }: IncomingMessage): boolean {
+  const isRead = method === 'GET' || method === 'HEAD';
+  const isChunked = headers['transfer-encoding']?.toLowerCase() === 'chunked';
+  return isRead && isChunked && httpVersionMinor === 1;
 }
 
 /**

@@ -23,6 +23,7 @@ beforeAll(async () => {
 const PATH = '/api/v1/accounts';
 const HOST = 'Host: localhost\r\n';
 const get = (target: string, headers = '') => `GET ${target} HTTP/1.1\r\n${HOST}${headers}\r\n`;
+const CHUNKED = 'Transfer-Encoding: chunked\r\n';
 const KB = 1024;
 
 type Case = [name: string, bytes: string, status: number, code?: string];
@@ -51,6 +52,11 @@ const CASES: Case[] = [
     400,
     'malformed-request',
   ],
+  ['an empty chunked body', `${get(PATH, CHUNKED)}0\r\n\r\n`, 200],
+  ['a chunked body on a probe', `${get('/health/live', CHUNKED)}5\r\nhello\r\n0\r\n\r\n`, 200],
+  ['a chunked body at a malformed URL', `${get('/%zz', CHUNKED)}0\r\n\r\n`, 400, 'malformed-request'],
+  ['a chunked body that waits for 100', get(PATH, `${CHUNKED}Expect: 100-continue\r\n`), 200],
+  ['a chunked body on POST', get(PATH, CHUNKED).replace('GET', 'POST'), 413, 'request-too-large'],
   ['chunked in another coat', get(PATH, 'Transfer-Encoding: xchunked\r\n'), 413, 'request-too-large'],
   ['a body on GET, small', `${get(PATH, 'Content-Length: 5\r\n')}hello`, 200],
   ['a body on GET, large', `${get(PATH, 'Content-Length: 2000\r\n')}${'x'.repeat(2000)}`, 413, 'request-too-large'],
@@ -151,11 +157,21 @@ describe('odd connections', () => {
     expect(end).toBe('open');
   });
 
-  it.each(['1.0', '1.1'])('a chunked body in HTTP/%s ends the connection', async (version) => {
-    const chunked = `GET ${PATH} HTTP/${version}\r\n${HOST}Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  it('a chunked body in HTTP/1.0 ends the connection', async () => {
+    const chunked = `GET ${PATH} HTTP/1.0\r\n${HOST}Connection: keep-alive\r\n${CHUNKED}\r\n`;
     const { answers, end } = await sendRaw(gateway.port, `${chunked}0\r\n\r\n${get(PATH)}`, { enough: 2 });
     expect(answers.map(({ status, headers }) => [status, headers.connection])).toEqual([[413, 'close']]);
     expect(end).toBe('closed');
+  });
+
+  it('a chunked body in HTTP/1.1 is not taken for the next request, which is answered', async () => {
+    const inside = get('/inside');
+    const body = `${inside.length.toString(16)}\r\n${inside}\r\n0\r\n\r\n`;
+    const { answers } = await sendRaw(gateway.port, `${get(PATH, CHUNKED)}${body}${get('/after')}`, { enough: 2 });
+    expect(answers.map(({ status, json }) => [status, json.instance])).toEqual([
+      [200, undefined],
+      [404, '/after'],
+    ]);
   });
 });
 
