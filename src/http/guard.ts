@@ -85,8 +85,8 @@ function assertForm(request: IncomingMessage): void {
 }
 
 /**
- * True for a read with a chunked body, which is ignored: proxies send HTTP/2 calls like that whose end comes in a frame
- * of its own. Not in HTTP/1.0, where not every proxy knows where such a body ends (RFC 9112 §6.1).
+ * True for a read with a chunked body, which is ignored: proxies send HTTP/2 calls like that whose end comes in a
+ * separate frame. Not in HTTP/1.0, where not every proxy knows where such a body ends (RFC 9112 §6.1).
  */
 function hasChunkedBody({ httpVersionMinor, method, headers }: IncomingMessage): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
