@@ -5,6 +5,7 @@ import { GatewayError } from '../errors/gateway-error.js';
 import { SECURITY_HEADERS } from '../representation/security-headers.js';
 import { createOriginCheck, isPreflight, PREFLIGHT_HEADERS, toCorsHeaders } from './cors.js';
 import { createGuard, type GuardSettings } from './guard.js';
+import { MAX_BODY_BYTES } from './http-limits.js';
 
 const ALWAYS = {
   ...SECURITY_HEADERS,
@@ -32,6 +33,7 @@ export function createAdmission(settings: GuardSettings): Admit {
     const mayRead = origin !== undefined && isListed(origin);
     if (mayRead) reply.headers(toCorsHeaders(origin));
     assertMayCall(raw, request.routeOptions.url);
+    if (raw.headers['transfer-encoding'] !== undefined) dropBody(raw);
     if (method === 'OPTIONS' && isPreflight(raw.headers)) {
       if (!mayRead) throw new GatewayError('client-not-allowed', 'This origin is not in CORS_ORIGINS.');
       reply.code(204).headers(PREFLIGHT_HEADERS).send();
@@ -43,6 +45,15 @@ export function createAdmission(settings: GuardSettings): Admit {
       throw toMethodNotAllowed(method);
     }
   };
+}
+
+/** Drops a chunked body, which has no size in the header. A large one ends the connection. */
+function dropBody(request: IncomingMessage): void {
+  let bytes = 0;
+  request.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes > MAX_BODY_BYTES) request.destroy();
+  });
 }
 
 /** The problem for a method that no route supports. */

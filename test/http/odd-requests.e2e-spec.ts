@@ -173,6 +173,17 @@ describe('odd connections', () => {
       [404, '/after'],
     ]);
   });
+
+  it('a chunked body of more than 1 KB ends the connection', async () => {
+    const piece = `200\r\n${'x'.repeat(512)}\r\n`;
+    const bodies = [2, 3].map((pieces) => `${piece.repeat(pieces)}0\r\n\r\n`);
+    const [small, large] = await Promise.all(
+      bodies.map((body) => sendRaw(gateway.port, `${get(PATH, CHUNKED)}${body}${get('/after')}`, { enough: 2 })),
+    );
+    expect(small?.answers.map(({ status }) => status)).toEqual([200, 404]);
+    expect(large?.answers.length).toBeLessThan(2);
+    expect(large?.end).toBe('closed');
+  });
 });
 
 describe('the log', () => {

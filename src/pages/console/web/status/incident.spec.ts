@@ -278,7 +278,11 @@ describe('what to do', () => {
       { certificate: expiring('2026-11-24T08:00:00.000Z', 2) },
       /^Install a new certificate before 24 Nov 2026, 08:00 UTC\./,
     ],
-    ['nothing ends', { sharing: problem('sharing-unavailable') }, /^Repair the Redis of REDIS_URL\./],
+    [
+      'nothing ends',
+      { sharing: problem('sharing-unavailable') },
+      /^Repair the Redis of REDIS_URL, or correct REDIS_URL\./,
+    ],
   ])('when %s', (_when, change, text) => {
     expect(incidentOf(healthWith('degraded', change)).doNow).toEqual(
       typeof text === 'string' ? text : expect.stringMatching(text),
