@@ -104,7 +104,7 @@ describe('a failed probe prints one line with the reason, and exits with 1, if',
   it.each(['abc', '70000', '-1'])('PORT=%s is not a port', async (PORT) => {
     expect(await run({ PORT })).toEqual({
       exitCode: 1,
-      said: `accounts-gateway probe: http://127.0.0.1:${PORT}/health/live does not answer: Invalid URL\n`,
+      said: `accounts-gateway probe: http://127.0.0.1:${PORT}/health/live is no address; correct HOST or PORT\n`,
     });
   });
 

@@ -52,6 +52,7 @@ async function ask(environment: Environment, path: string, timeoutMs: number): P
   const { HOST: listensOn = '', PORT: port, TLS_CERT_FILE: certFile } = environment;
   const host = ANY_ADDRESS.has(listensOn) ? LOOPBACK : listensOn;
   const url = `${certFile ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port || '3000'}${path}`;
+  if (!URL.canParse(url)) return `${url} is no address; correct HOST or PORT`;
   const options = { agent: false };
   try {
     const call = certFile ? requestSecurely(url, { ...options, ...trustOnly(certFile) }) : requestPlainly(url, options);
