@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { ProblemEntry, Recent } from '../../src/pages/console/web/shared/gateway.js';
 import type { Health } from '../../src/pages/console/web/shared/health.js';
-import { toEffect, toWellText } from '../../src/pages/console/web/status/apps.js';
+import { toActive, toEffect, toWellText } from '../../src/pages/console/web/status/apps.js';
 import { toCauseText, toTimer } from '../../src/pages/console/web/status/cause-text.js';
 import { toIdle, toIdleText } from '../../src/pages/console/web/status/idle.js';
 import { toIncident, type Incident } from '../../src/pages/console/web/status/incident.js';
@@ -44,7 +44,7 @@ function textsOf(incident: Incident, health: Health, now: number): string[] {
     timer ? `${timer.value} ${timer.label}` : '',
     incident.doNow,
     Object.values(incident.who).join(' '),
-    toEffect(incident, 2, now),
+    toEffect(incident, [], now),
     toNote(incident, health, now),
     toReport(incident, health, now),
     ...toPath(health, null, now)
@@ -104,7 +104,7 @@ async function assertTrue(gateway: Gateway, { sentence, path, owner }: PageState
   const incident = idle ? null : toIncident(health, now, problems);
   const headline = idle
     ? toIdleText(idle, health, recent, problems, now).headline
-    : (incident?.headline ?? toWellText(health, 1, now));
+    : (incident?.headline ?? toWellText(health, toActive(recent), now));
   expect(headline).toMatch(sentence);
   expect(incident?.cause.owner).toBe(owner);
   expect(toPath(health, recent, now).map(({ level }) => level)).toEqual(path);

@@ -141,6 +141,13 @@ describe('failNext', () => {
     expect((await askAccounts(bank, token)).status).toBe(200);
   });
 
+  it('401 asks for the scheme of its endpoint', async () => {
+    await failWith('401');
+    expect((await askAccounts(bank, token)).headers['www-authenticate']).toMatch(/^Bearer /);
+    await control(bank, 'PATCH', { failNext: { endpoint: 'authorize', with: '401' } });
+    expect((await askToken(bank)).headers['www-authenticate']).toMatch(/^Basic /);
+  });
+
   it('truncate cuts the body off, reset resets the connection', async () => {
     await failWith('truncate');
     await expect(askAccounts(bank, token)).rejects.toThrow(/aborted/);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Fault } from '../state/faults.js';
+import type { Endpoint, Fault } from '../state/faults.js';
 import { ok, problem, type Answer } from './answer.js';
 
 const FIREWALL_PAGE =
@@ -8,10 +8,12 @@ const FIREWALL_PAGE =
   'Please consult with your administrator.<br>Your support ID is: 0000000000000000000</body></html>';
 
 /** The response that replaces the normal one; null for switches that break the connection instead. */
-export function toFaultAnswer(fault: Fault): Answer | null {
+export function toFaultAnswer(fault: Fault, endpoint: Endpoint): Answer | null {
   switch (fault) {
     case '401':
-      return problem(401, 'Ordered by failNext.', { 'www-authenticate': 'Bearer error="invalid_token"' });
+      return problem(401, 'Ordered by failNext.', {
+        'www-authenticate': endpoint === 'authorize' ? 'Basic realm="sandbox"' : 'Bearer error="invalid_token"',
+      });
     case '404':
     case '503':
       return problem(Number(fault), 'Ordered by failNext.');

@@ -44,7 +44,7 @@ export async function serveRequest(
   const fault = endpoint && bank.switches.takeFault(endpoint);
   const seen = bank.log.add({ ...toSeen(call, endpoint), fault });
   if (bank.switches.values.latencyMs > 0) await sleep(bank.switches.values.latencyMs, undefined, { signal: closing });
-  const answer = (fault && toFaultAnswer(fault)) ?? (await answerTo(endpoint, call, bank));
+  const answer = (fault && toFaultAnswer(fault, endpoint)) ?? (await answerTo(endpoint, call, bank));
   const breaks = answer.breaks ?? fault;
   if (breaks === 'hang') return;
   if (breaks === 'reset') return resetConnection(response, tcpOf(request));

@@ -2,6 +2,7 @@ import type { Health } from '../shared/health.js';
 import { isPast, toCountdown, toDateAndMinute, toDuration, toMoment } from '../shared/time.js';
 import type { Cause } from './cause.js';
 import type { Incident } from './incident.js';
+import { toWaiting } from './next-task.js';
 
 /** The cause in words: the fact and its meaning. */
 export interface CauseText {
@@ -22,7 +23,7 @@ export function toCauseText(cause: Cause, health: Health | null, now: number): C
   const { notAfter = null } = health?.details.certificate ?? {};
   if (code === 'certificate-unusable' && part === 'certificate' && notAfter && isPast(notAfter, now)) {
     const what = `The client certificate expired on ${toDateAndMinute(notAfter)} UTC.`;
-    return { what, answer: '', since: '', meaning: '' };
+    return { what, answer: '', since: '', meaning: health ? toWaiting(health.details.certificate, now) : '' };
   }
   if (answer !== null && answer !== 200) {
     const meaning = code === 'bank-error' ? '' : `${title}.`;
@@ -53,9 +54,10 @@ function toExpiry({ part }: Cause, { details: { certificate, listener, snapshot 
   const { asOf, expiresAt } = snapshot;
   const copyMs = asOf === null || expiresAt === null ? null : Date.parse(expiresAt) - Date.parse(asOf);
   const later = copyMs === null ? 'soon after' : `${toDuration(copyMs)} later`;
+  const effect = `From then on nothing can be read from the bank, and ${later} every call fails with 503.`;
   return {
     what: `The client certificate ${expires(certificate.notAfter)}`,
-    meaning: `From then on nothing can be read from the bank, and ${later} every call fails with 503.`,
+    meaning: [effect, toWaiting(certificate, now)].filter(Boolean).join(' '),
   };
 }
 

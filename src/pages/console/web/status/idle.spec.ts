@@ -111,6 +111,13 @@ describe('the path', () => {
     ]);
   });
 
+  it('shows the life of the certificate in use while a new one is rejected', () => {
+    const certificate = problem('certificate-unusable', 'degraded', { daysLeft: 199 });
+    expect(pathOf(healthWith('degraded', { certificate }), recentWith([{}]), NOW)[0]).toBe(
+      'Certificate warn: 199 days left',
+    );
+  });
+
   it('is not checked after the broken stage, even if that is a proxy', () => {
     const egress = { status: 'degraded', code: 'proxy-refused', owner: 'network', detail: 'x', proxy: 'proxy:3128' };
     expect(pathOf(healthWith('degraded', { egress }), recentWith([{}]), NOW).slice(0, 4)).toEqual([
@@ -167,7 +174,10 @@ describe('the next task', () => {
     expect(toNextTask(healthWith('ok', { listener }), NOW).text).toBe(
       'Renew the certificate of this API by 30 Jan 2027',
     );
-    const file = decodeURIComponent(toCalendar(task, healthWith('ok'), NOW).replace(/^.*?,/, ''));
+    const calendarOf = (health: ReturnType<typeof healthWith>) =>
+      decodeURIComponent(toCalendar(toNextTask(health, NOW), health, NOW).replace(/^.*?,/, ''));
+    expect(calendarOf(healthWith('ok', { listener }))).toMatch(/DESCRIPTION:accounts-gateway [^\\]+\\, CN=api\r\n/);
+    const file = calendarOf(healthWith('ok'));
     expect(file).toMatch(/^BEGIN:VCALENDAR\r\n.*DTSTART;VALUE=DATE:20271021\r\n.*END:VCALENDAR\r\n$/s);
   });
 
@@ -187,7 +197,11 @@ describe('the next task', () => {
       since: at('09:00:00'),
     };
     expect(toNextTask(healthWith('ok', { certificate: { next } }), NOW).waiting).toBe(
-      'A new certificate, valid until 20 Nov 2028, is waiting since 09:00:00: the bank does not accept it yet.',
+      'A new certificate, valid until 20 Nov 2028, is waiting since 09:00:00: the bank has not accepted it yet.',
+    );
+    const damaged = { ...next, thumbprint: null, notAfter: null, state: 'refused' };
+    expect(toNextTask(healthWith('ok', { certificate: { next: damaged } }), NOW).waiting).toBe(
+      'A new certificate is waiting since 09:00:00: it was rejected.',
     );
   });
 });

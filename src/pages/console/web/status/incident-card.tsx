@@ -1,5 +1,6 @@
 import type { ComponentProps } from 'preact';
 import { CopyButton } from '../shared/copy-button.js';
+import type { RecentClient } from '../shared/gateway.js';
 import type { Health } from '../shared/health.js';
 import { serverNow, toDuration } from '../shared/time.js';
 import { toEffect } from './apps.js';
@@ -12,8 +13,8 @@ import { TroubleList } from './trouble-list.js';
 interface Props {
   readonly incident: Incident;
   readonly health: Health | null;
-  /** Number of apps that called in the last minute. */
-  readonly apps: number;
+  /** The apps that called in the last minute. */
+  readonly active: readonly RecentClient[];
   /** The gateway's time; it stands still while the gateway is unreachable. */
   readonly now: number;
 }
@@ -22,7 +23,7 @@ interface Props {
 const HAS_NOTE: ReadonlySet<Incident['served']> = new Set(['copy', 'empty', 'none', 'waiting', 'untried']);
 
 /** The incident: what apps get and for how long, why, and what to do now. */
-export function IncidentCard({ incident, health, apps, now }: Props) {
+export function IncidentCard({ incident, health, active, now }: Props) {
   const { level, headline, copy, cause, also } = incident;
   const timer = toTimer(incident, now);
   return (
@@ -45,7 +46,7 @@ export function IncidentCard({ incident, health, apps, now }: Props) {
         <Who incident={incident} />
         <div>
           <h2>Tell the apps</h2>
-          <p>{toEffect(incident, apps, now)}</p>
+          <p>{toEffect(incident, active, now)}</p>
           {health && !incident.isShut && (HAS_NOTE.has(incident.served) || incident.status === 0) && (
             <CopyText name="Copy note for app teams" text={() => toNote(incident, health, serverNow())} />
           )}
@@ -56,7 +57,7 @@ export function IncidentCard({ incident, health, apps, now }: Props) {
   );
 }
 
-function CauseLine({ incident: { cause }, health, now }: Omit<Props, 'apps'>) {
+function CauseLine({ incident: { cause }, health, now }: Omit<Props, 'active'>) {
   const { what, answer, since, meaning } = toCauseText(cause, health, now);
   const left = cause.nextAttemptAt === null ? null : Date.parse(cause.nextAttemptAt) - now;
   const tried = cause.attempts === null ? '' : `${cause.attempts} ${cause.attempts === 1 ? 'attempt' : 'attempts'}`;
@@ -76,7 +77,7 @@ function CauseLine({ incident: { cause }, health, now }: Omit<Props, 'apps'>) {
   );
 }
 
-function DoNow({ incident, health, now }: Omit<Props, 'apps'>) {
+function DoNow({ incident, health, now }: Omit<Props, 'active'>) {
   const { doNow, request, call, cause } = incident;
   const statusPage = cause.owner === 'bank' ? (health?.details.bank.statusPage ?? null) : null;
   const report = call === 'network' ? 'Copy report for the network team' : 'Copy report for the bank';

@@ -8,10 +8,11 @@ import {
   NOW,
   problem,
   PROBLEMS,
+  recentWith,
 } from '../../../../../test/support/health-sample.js';
 import { GatewayProblem } from '../shared/gateway.js';
 import type { Health } from '../shared/health.js';
-import { toEffect } from './apps.js';
+import { toEffect, toWellText } from './apps.js';
 import { toCauseText, toTimer } from './cause-text.js';
 import { toGoneIncident, toIncident } from './incident.js';
 import { toNote, toReport } from './report.js';
@@ -34,9 +35,54 @@ const unusable = (notAfter: string) => ({
   certificate: problem('certificate-unusable', 'down', { notAfter, daysLeft: 0 }),
   bank: { status: 'unknown' },
 });
+const APPS = recentWith([{}, {}]).clients;
 const NOTHING = { asOf: null, expiresAt: null, accounts: null };
 const slow = (copySeconds: number | null) => ({
   bank: problem('bank-slow', 'degraded', { slow: { since: at('10:10:00'), copySeconds } }),
+});
+
+describe('an app whose calls were all rejected (4xx)', () => {
+  const rejected = { current: 0, stale: 0, errors: 0 };
+  const incident = incidentOf(healthWith('degraded', { ...failingList(), ...copyUntil('10:17:01') }));
+
+  it('gets neither data nor an error of the gateway', () => {
+    const active = recentWith([{}, rejected]).clients;
+    expect(toWellText(healthWith('ok'), active, NOW)).toMatch(/^1 app gets current data/);
+    expect(toEffect(incident, active, NOW)).toMatch(/^1 app gets data of/);
+  });
+
+  it('has called', () => {
+    const active = recentWith([rejected]).clients;
+    expect(toWellText(healthWith('ok'), active, NOW)).toMatch(/^A call gets current data/);
+    expect(toEffect(incident, active, NOW)).toMatch(/^A call gets data of/);
+  });
+});
+
+it('says that a copy has expired while no call needed a new one', () => {
+  const active = recentWith([{ current: 0 }]).clients;
+  expect(toWellText(healthWith('ok'), active, Date.parse(at('10:20:00')))).toBe(
+    'The next call waits for the bank: the copy expired at 10:17:58.',
+  );
+});
+
+describe('an expiring certificate', () => {
+  const next = {
+    thumbprint: 'CD',
+    notAfter: '2028-11-20T00:00:00.000Z',
+    state: 'waiting-for-bank',
+    since: at('09:00:00'),
+  };
+  const waiting =
+    'A new certificate, valid until 20 Nov 2028, is waiting since 09:00:00: the bank has not accepted it yet.';
+
+  it('is shown with the new one that waits for the bank, and after its end too', () => {
+    const notAfter = '2026-12-01T00:00:00.000Z';
+    const soon = problem('certificate-expiring', 'degraded', { notAfter, daysLeft: 9, next });
+    expect(causeOf(healthWith('degraded', { certificate: soon }))).toMatch(new RegExp(`with 503\\. ${waiting}$`));
+    const ended = problem('certificate-unusable', 'down', { notAfter: at('10:00:00'), daysLeft: 0, next });
+    const health = healthWith('degraded', { certificate: ended, ...copyUntil('10:17:01', 'certificate-unusable') });
+    expect(causeOf(health)).toContain(waiting);
+  });
 });
 
 /** Every state, from /health of a real gateway: test/console/states-of-the-page. */
@@ -179,9 +225,9 @@ describe('what apps get', () => {
     const incident = toGoneIncident(gone, at('10:12:00'), PROBLEMS);
     expect(incident).toMatchObject({ served: 'unknown', headline: 'The gateway does not answer.', request: null });
     expect(toTimer(incident, NOW)).toBeNull();
-    expect(toEffect(incident, 2, NOW)).toMatch(/^Apps on the same network path/);
+    expect(toEffect(incident, APPS, NOW)).toMatch(/^Apps on the same network path/);
     const rejected = new GatewayProblem({ code: 'client-not-allowed', owner: 'caller', message: 'x', status: 403 });
-    expect(toEffect(toGoneIncident(rejected, at('10:12:00'), PROBLEMS), 2, NOW)).toMatch(/^Unknown/);
+    expect(toEffect(toGoneIncident(rejected, at('10:12:00'), PROBLEMS), APPS, NOW)).toMatch(/^Unknown/);
   });
 });
 
@@ -224,7 +270,7 @@ describe('the cause', () => {
     const shut = healthWith('degraded', { listener: expiring(at('09:00:00'), -1), snapshot: NOTHING });
     const incident = incidentOf(shut);
     expect(incident.cause.title).toBe('The certificate of this API has expired');
-    expect(toEffect(incident, 0, NOW)).toBe('Apps that verify the certificate of this API cannot connect.');
+    expect(toEffect(incident, [], NOW)).toBe('Apps that verify the certificate of this API cannot connect.');
     expect(incident.doNow).toMatch(/^Install a new certificate now\./);
     expect(toCauseText(incident.cause, shut, NOW)).toMatchObject({
       what: 'The certificate of this API expired on 21 Nov 2026, 09:00 UTC.',

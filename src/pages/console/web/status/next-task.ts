@@ -8,12 +8,14 @@ export interface NextTask {
   readonly text: string;
   /** The day, ISO 8601. */
   readonly due: string;
+  /** The certificate to renew: subject, and thumbprint if known. */
+  readonly which: string;
   /** A newer certificate that is not in use yet, in words; empty without one. */
   readonly waiting: string;
 }
 
 const STATES: Readonly<Record<string, string>> = {
-  'waiting-for-bank': 'the bank does not accept it yet',
+  'waiting-for-bank': 'the bank has not accepted it yet',
   'not-yet-valid': 'it is not valid yet',
   refused: 'it was rejected',
 };
@@ -26,17 +28,22 @@ export function toNextTask({ details: { certificate, listener } }: Health, now: 
   const isDue = first - EXPIRING_MS <= now;
   const due = new Date(isDue ? now : first - EXPIRING_MS).toISOString();
   const expires = `it ${first <= now ? 'expired' : 'expires'} on ${toDate(new Date(first).toISOString())}`;
-  const { next } = certificate;
-  const until = next?.notAfter ? `, valid until ${toDate(next.notAfter)}` : '';
-  const waiting = next
-    ? `A new certificate${until}, is waiting since ${toMoment(next.since, now)}: ${STATES[next.state] ?? next.state}.`
-    : '';
-  return { text: isDue ? `Renew the ${name} now: ${expires}` : `Renew the ${name} by ${toDate(due)}`, due, waiting };
+  const text = isDue ? `Renew the ${name} now: ${expires}` : `Renew the ${name} by ${toDate(due)}`;
+  const which =
+    listener && listenerEnds < ends ? listener.subject : `${certificate.subject}, ${certificate.thumbprint}`;
+  return { text, due, which, waiting: toWaiting(certificate, now) };
+}
+
+/** A newer client certificate that is not in use yet, in words; empty without one. */
+export function toWaiting({ next }: Health['details']['certificate'], now: number): string {
+  if (!next) return '';
+  const until = next.notAfter ? `, valid until ${toDate(next.notAfter)},` : '';
+  return `A new certificate${until} is waiting since ${toMoment(next.since, now)}: ${STATES[next.state] ?? next.state}.`;
 }
 
 /** The task for a calendar, as a data URL with an iCalendar file (RFC 5545). */
 export function toCalendar(
-  { text, due }: NextTask,
+  { text, due, which }: NextTask,
   { instance, details: { certificate } }: Health,
   now: number,
 ): string {
@@ -51,7 +58,7 @@ export function toCalendar(
     `DTSTAMP:${stamp(now)}`,
     `DTSTART;VALUE=DATE:${day}`,
     `SUMMARY:${escapeText(text)}`,
-    `DESCRIPTION:${escapeText(`accounts-gateway ${instance}, ${certificate.subject}, ${certificate.thumbprint}`)}`,
+    `DESCRIPTION:${escapeText(`accounts-gateway ${instance}, ${which}`)}`,
     'END:VEVENT',
     'END:VCALENDAR',
     '',

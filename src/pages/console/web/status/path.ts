@@ -1,5 +1,5 @@
 import { toAccounts } from '../shared/count.js';
-import { toPoints, type Recent } from '../shared/gateway.js';
+import { toPoints, type Recent, type RecentClient } from '../shared/gateway.js';
 import type { Health, Status } from '../shared/health.js';
 import type { Level } from '../shared/level.js';
 import { toDuration, toMinuteMoment, toMoment } from '../shared/time.js';
@@ -48,7 +48,8 @@ export function toPath(health: Health, recent: Recent | null, now: number): Hop[
   const since = idle?.triedAt ? `not tried since ${toMinuteMoment(idle.triedAt, now)}` : 'not tried';
   const isExpired = Date.parse(certificate.notAfter) <= now;
   const life = isExpired ? 'expired' : toDaysLeft(certificate.daysLeft);
-  const keepsLife = certificate.code === 'certificate-expiring' || isExpired;
+  // a new certificate that was rejected is not the one in use
+  const keepsLife = certificate.status !== 'down' || isExpired;
   const tokenUntil = token.expiresInSeconds === null ? null : toMinuteMoment(now + token.expiresInSeconds * 1000, now);
   const list = toListValue(health, recent, now);
   const served = toServed(health, now);
@@ -75,7 +76,7 @@ export function toPath(health: Health, recent: Recent | null, now: number): Hop[
     ),
     ring(hop('Account list', bank === cut ? NOT_TRIED : bank, list, series.get('bank')), list),
     toSnapshotHop(snapshot, served, idle, now),
-    toAppsHop(served, toActive(recent).length, idle, isShut(health, now)),
+    toAppsHop(served, toActive(recent), idle, isShut(health, now)),
   ];
 }
 
@@ -135,7 +136,8 @@ function toSnapshotHop(
   return { name, level: idle ? 'unknown' : 'ok', value: `${toAccounts(accounts ?? 0)}, ${at}` };
 }
 
-function toAppsHop(served: Served, apps: number, idle: Idle | null, cannotConnect: boolean): Hop {
+function toAppsHop(served: Served, active: readonly RecentClient[], idle: Idle | null, cannotConnect: boolean): Hop {
+  const apps = active.length;
   const name = 'Your apps';
   if (cannotConnect && apps === 0) return { name, level: 'bad', value: 'cannot connect' };
   if (idle)
@@ -144,7 +146,7 @@ function toAppsHop(served: Served, apps: number, idle: Idle | null, cannotConnec
       level: 'unknown',
       value: idle.silentMs === null ? 'no call' : `no call for ${toDuration(idle.silentMs)}`,
     };
-  const get = apps === 0 ? 'get' : toSubject(apps, 'get');
+  const get = apps === 0 ? 'get' : toSubject(active, 'get');
   switch (served) {
     case 'copy':
       return { name, level: 'warn', value: `${get} the copy` };

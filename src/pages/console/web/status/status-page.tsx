@@ -41,7 +41,7 @@ export function StatusPage({ first, codes, root }: Props) {
     : health && !idle
       ? toIncident(health, now, problems)
       : null;
-  const active = toActive(recent).length;
+  const active = toActive(recent);
   const headline = incident?.headline ?? idleText?.headline ?? (health ? toWellText(health, active, answeredAt) : '');
   const title = incident ? `${incident.cause.title} · Accounts gateway` : 'Accounts gateway';
   useTab(title, incident?.level ?? (idle ? 'unknown' : 'ok'));
@@ -54,11 +54,11 @@ export function StatusPage({ first, codes, root }: Props) {
       <p class="hidden" role="status">
         {announcement}
       </p>
-      {incident && <IncidentCard incident={incident} health={health} apps={active} now={now} />}
+      {incident && <IncidentCard incident={incident} health={health} active={active} now={now} />}
       {idleText && health && (
         <IdleCard text={idleText} health={health} troubles={troubles} problems={problems} now={answeredAt} ask={ask} />
       )}
-      {!incident && !idle && health && <WellCard health={health} apps={active} now={answeredAt} />}
+      {!incident && !idle && health && <WellCard health={health} active={active} now={answeredAt} />}
       <div class="shown stack">
         <PathStrip
           hops={health && !isGone ? toPath(health, recent, answeredAt) : UNCHECKED}

@@ -1,27 +1,30 @@
 import { toAccounts } from '../shared/count.js';
+import type { RecentClient } from '../shared/gateway.js';
 import type { Health } from '../shared/health.js';
 import { toMoment } from '../shared/time.js';
 import { toWellText } from './apps.js';
 import { NextTask } from './next-task-line.js';
+import { toServed } from './served.js';
 
 interface Props {
   readonly health: Health;
-  /** Number of apps that called in the last minute. */
-  readonly apps: number;
+  /** The apps that called in the last minute. */
+  readonly active: readonly RecentClient[];
   /** Time of the response of /health. */
   readonly now: number;
 }
 
 /** The card while everything is healthy: what apps get, and the next task. */
-export function WellCard({ health, apps, now }: Props) {
+export function WellCard({ health, active, now }: Props) {
   const { accounts, expiresAt } = health.details.snapshot;
+  const isServed = toServed(health, now) === 'current';
   return (
     <section class="card well card-head" aria-labelledby="headline">
       <div>
-        <h1 id="headline">{toWellText(health, apps, now)}</h1>
+        <h1 id="headline">{toWellText(health, active, now)}</h1>
         <p class="lead">
-          {accounts !== null && `${toAccounts(accounts)}. `}
-          {expiresAt !== null && (
+          {isServed && accounts !== null && `${toAccounts(accounts)}. `}
+          {isServed && expiresAt !== null && (
             <>
               If the bank fails now, apps keep this copy until <b>{toMoment(expiresAt, now)}</b>.{' '}
             </>
