@@ -71,7 +71,9 @@ export class RequestLog {
     const clientName = header ? String(header) : undefined;
     const method = raw.method ?? null;
     const route = request.routeOptions.url;
-    const { span, cache, refreshId, problem } = fields;
+    const { span, cache, refreshId } = fields;
+    // a problem that nobody received is none
+    const problem = status === CALLER_LEFT ? undefined : fields.problem;
     const isOwnPage = clientName === OWN_PAGE && isFromOwnPage(raw.headers);
     const isCall = isApi(route);
     const ended = { method: toKnownMethod(method), route, isCall, status, ms, cache, problem, clientName, isOwnPage };
