@@ -111,6 +111,16 @@ describe('the path', () => {
     ]);
   });
 
+  it('is not tried either while apps only call with mistakes and the copy has expired', () => {
+    const rejected = recentWith([{ current: 0, lastAt: new Date(LATER).toISOString() }]);
+    expect(pathOf(healthWith('ok'), rejected, LATER).slice(1, 5)).toEqual([
+      'Network unknown: not tried since 10:12',
+      expect.stringMatching(/^Token service unknown: token until/),
+      'Account list unknown: answers, 10:12:58',
+      'Snapshot unknown: 10:12:58, expired',
+    ]);
+  });
+
   it('shows the life of the certificate in use while a new one is rejected', () => {
     const certificate = problem('certificate-unusable', 'degraded', { daysLeft: 199 });
     expect(pathOf(healthWith('degraded', { certificate }), recentWith([{}]), NOW)[0]).toBe(

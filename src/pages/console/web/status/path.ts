@@ -43,16 +43,19 @@ export function toPath(health: Health, recent: Recent | null, now: number): Hop[
     if (level === 'unknown') return { name, level, value: NOT_CHECKED };
     return { name, level, value: level === 'ok' ? value : toFailure(part, cause ?? null, value, now) };
   };
+  const served = toServed(health, now);
+  // calls that are all rejected (4xx) try nothing either
+  const isUntried = idle !== null || served === 'untried';
   const ring = (each: Hop, value: string): Hop =>
-    idle && each.level === 'ok' ? { ...each, level: 'unknown', value } : each;
-  const since = idle?.triedAt ? `not tried since ${toMinuteMoment(idle.triedAt, now)}` : 'not tried';
+    isUntried && each.level === 'ok' ? { ...each, level: 'unknown', value } : each;
+  const triedAt = idle?.triedAt ?? bank.lastSuccessAt;
+  const since = triedAt ? `not tried since ${toMinuteMoment(triedAt, now)}` : 'not tried';
   const isExpired = Date.parse(certificate.notAfter) <= now;
   const life = isExpired ? 'expired' : toDaysLeft(certificate.daysLeft);
   // a new certificate that was rejected is not the one in use
   const keepsLife = certificate.status !== 'down' || isExpired;
   const tokenUntil = token.expiresInSeconds === null ? null : toMinuteMoment(now + token.expiresInSeconds * 1000, now);
   const list = toListValue(health, recent, now);
-  const served = toServed(health, now);
   const first = hop('Certificate', certificate, life, series.get('certificate'));
   return [
     keepsLife ? { ...first, value: life } : first,
