@@ -192,6 +192,13 @@ describe('a list that changes while it is read', () => {
     ['the bank counts fewer than it gives', passes(slice(accounts(10), 9)), 10, false, [1, 2, 1, 2]],
     ['the bank counts one page only', passes(slice(accounts(25), 10)), 25, false, [1, 2, 3, 1, 2, 3]],
     ['the bank counts 20 at most', passes(slice(accounts(35), 20)), 35, false, [1, 2, 3, 4, 1, 2, 3, 4]],
+    [
+      'the bank sends its last page for each one after it',
+      ({ pageNumber }) => good(Math.min(pageNumber, 2)),
+      20,
+      true,
+      [1, 2, 3],
+    ],
     ['the bank has no pages, and counts one full page', () => slice(accounts(10), 10)(1), 10, true, [1, 2]],
     ['the bank counts none, and gives pages', passes(slice(accounts(15), 0)), 15, false, [1, 2, 3, 1, 2, 3]],
     ['an account is twice on one page', () => page([account(1), account(1)], { rowCount: 2 }), 1, false, [1, 2, 1, 2]],
@@ -476,6 +483,7 @@ describe('a refresh that fails', () => {
     // nothing was answered, or nothing was requested at the same time
     ['bank-timeout', 6, 1, false],
     ['bank-timeout', 1, 2, false],
+    ['bank-timeout', 1, 4, false],
   ])('with %s and %i calls at the same time, at page %i, names their limit: %s', async (code, most, bad, isNamed) => {
     const answerTo = answerAs({ size: 95 });
     const { read } = begin(

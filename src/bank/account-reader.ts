@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { AuthorizedCall, NoToken } from '../auth/authorized-call.js';
 import { Settings } from '../config/settings.js';
 import { toAnswerError } from '../egress/answer-error.js';
@@ -42,8 +43,8 @@ interface ListRefresh {
   pagesAsked: number;
   /** Bytes of pages received so far, over all passes. */
   bytes: number;
-  /** The retries that are due or under way, one after another; null if there are none. */
-  retries: Promise<unknown> | null;
+  /** Runs the retries one after another. */
+  readonly retries: LimitFunction;
   /** True once two pages failed at the same time: the bank may limit calls at the same time. */
   isOneByOne: boolean;
 }
@@ -79,7 +80,15 @@ export class AccountReader {
    *   `parsePage` throws
    */
   async read(id: string, signal: AbortSignal, parsePage: ParsePage): Promise<ListOutcome> {
-    const refresh: ListRefresh = { id, signal, parsePage, pagesAsked: 0, bytes: 0, retries: null, isOneByOne: false };
+    const refresh: ListRefresh = {
+      id,
+      signal,
+      parsePage,
+      pagesAsked: 0,
+      bytes: 0,
+      retries: pLimit(1),
+      isOneByOne: false,
+    };
     try {
       const first = await this.#readOnce(refresh);
       // a second pass over a long list would exceed MAX_BYTES
@@ -90,7 +99,7 @@ export class AccountReader {
       return outcome;
     } catch (error) {
       this.#forget();
-      throw mayBeLimited(error, refresh) ? error.withSentence(MAY_BE_LIMITED) : error;
+      throw this.#mayBeLimited(error, refresh) ? error.withSentence(MAY_BE_LIMITED) : error;
     }
   }
 
@@ -174,26 +183,20 @@ export class AccountReader {
     } catch (error) {
       if (!isConnectionFailure(error)) throw error;
     }
-    return this.#again(refresh, signal, () => this.call.get(request));
-  }
-
-  /** Sends a page for the second time, after the retries before it. */
-  async #again(refresh: ListRefresh, signal: AbortSignal, ask: () => Promise<WireAnswer>): Promise<WireAnswer> {
-    const before = refresh.retries;
-    if (before) refresh.isOneByOne = true;
-    const ended = Promise.withResolvers<void>();
-    refresh.retries = ended.promise;
-    try {
-      const waitMs = RETRY_AFTER_MS.min + Math.random() * RETRY_AFTER_MS.spread;
-      await delay(waitMs, undefined, { signal }).catch(() => {
+    if (refresh.retries.activeCount > 0) refresh.isOneByOne = true;
+    return refresh.retries(async () => {
+      await delay(RETRY_AFTER_MS.min + Math.random() * RETRY_AFTER_MS.spread, undefined, { signal }).catch(() => {
         throw signal.reason;
       });
-      await before;
-      return await ask();
-    } finally {
-      if (refresh.retries === ended.promise) refresh.retries = null;
-      ended.resolve();
-    }
+      return this.call.get(request);
+    });
+  }
+
+  /** True if a page failed while the bank answered others that were requested at the same time. */
+  #mayBeLimited(error: unknown, { bytes, pagesAsked, signal }: ListRefresh): error is GatewayError {
+    if (!(error instanceof GatewayError) || error instanceof NoToken || signal.aborted) return false;
+    const isParallel = this.settings.BANK_MAX_CONCURRENT_REQUESTS > 1 && pagesAsked > 2;
+    return isParallel && bytes > 0 && LIMIT_CODES.has(error.code);
   }
 }
 
@@ -201,12 +204,6 @@ export class AccountReader {
 const LIMIT_CODES = new Set<string>(['bank-timeout', 'bank-unreachable', 'bank-error', 'proxy-refused']);
 const MAY_BE_LIMITED =
   'Other pages of this refresh were answered; if the bank or the proxy limits calls at the same time, lower BANK_MAX_CONCURRENT_REQUESTS.';
-
-/** True if a page failed while the bank answered others that were requested at the same time. */
-function mayBeLimited(error: unknown, { bytes, pagesAsked, signal }: ListRefresh): error is GatewayError {
-  if (!(error instanceof GatewayError) || error instanceof NoToken || signal.aborted) return false;
-  return LIMIT_CODES.has(error.code) && bytes > 0 && pagesAsked > 2;
-}
 
 const tooManyPages = () =>
   new GatewayError('bank-response-invalid', `The account list needs more than ${MAX_PAGES} pages in one refresh.`);

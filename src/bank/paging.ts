@@ -46,14 +46,15 @@ export class Paging {
     // past the end
     if (this.#number > 1 && facts.accounts === 0) return;
     if (facts.rowCount !== null) this.#counts.add(facts.rowCount);
+    // past the end too: a bank that knows no such page may send an earlier one again
+    if (this.#number > 1 && facts.added === 0 && this.#complete) return;
     const first = (this.#first ??= facts);
     this.#pages += 1;
     this.#accounts += facts.added;
     this.#duplicates += facts.accounts - facts.added;
     // a bank that ignores PageNumber sends the same page again; this is harmless if the page has every account
     const isRepeated = facts.added === 0 && facts.accounts === first.accounts;
-    const isWhole = first.rowCount === null ? first.accounts < this.pageSize : first.accounts === first.rowCount;
-    if (isRepeated && this.#number === 2 && isWhole) {
+    if (isRepeated && this.#number === 2 && first.rowCount === null && first.accounts < this.pageSize) {
       this.#duplicates = 0;
     }
     // an empty list; a bank that repeats one page must not keep us busy forever
