@@ -219,7 +219,7 @@ it('a certificate that waits is tried as soon as the bank rejects the old one, n
   expect(holder.current.tokens.usable).not.toBeNull();
 });
 
-it('it is not tried before the Retry-After of that rejection', async () => {
+it('a certificate that waits is not tried before the Retry-After of that rejection', async () => {
   const { bank, holder, log } = await startHolder();
   const scene = await install(bank);
   await until(() => log.lines('certificate.refused').length === 1);

@@ -73,21 +73,19 @@ export const TCP_FAILURES: Readonly<Record<string, string>> = {
 
 /** The problem if this process, not the other side, lacks something: it cannot open one more socket. Else null. */
 export function outOfFiles(error: NodeJS.ErrnoException): GatewayError | null {
-  const code = codesOf(error).find((each) => each === 'EMFILE' || each === 'ENFILE');
+  const code = attemptsOf(error).find((each) => each.code === 'EMFILE' || each.code === 'ENFILE')?.code;
   if (code === undefined) return null;
   return new GatewayError('overloaded', `No connection could be opened: too many open files (${code}).`);
 }
 
-/** The codes of an error, and of its attempts at several addresses. */
-function codesOf(error: NodeJS.ErrnoException): string[] {
-  const attempts: NodeJS.ErrnoException[] = error instanceof AggregateError ? [error, ...error.errors] : [error];
-  return attempts.flatMap(({ code }) => code ?? []);
-}
+/** An error, with those of its attempts at several addresses. */
+const attemptsOf = (error: NodeJS.ErrnoException): readonly NodeJS.ErrnoException[] =>
+  error instanceof AggregateError ? [error, ...(error.errors as NodeJS.ErrnoException[])] : [error];
 
 /** Why TCP failed, with the code in brackets. Of several addresses, the first with a known reason explains it. */
 export function tcpInWords(error: NodeJS.ErrnoException): string {
-  const attempts: NodeJS.ErrnoException[] = error instanceof AggregateError ? [error, ...error.errors] : [error];
-  const codes = codesOf(error);
+  const attempts = attemptsOf(error);
+  const codes = attempts.flatMap(({ code }) => code ?? []);
   const words = codes.map((code) => TCP_FAILURES[code]).find(Boolean) ?? 'the TCP connection failed';
   // a source address of the other family fails at `bind`, a loopback one to another machine at `connect`
   const isOfSetting = attempts.some(

@@ -65,9 +65,9 @@ export class HostConnections {
   }
 
   /**
-   * Runs `attempt`, and retries it at once: with a new connection and a full handshake if a kept connection or a resumed session
-   * fails or gets no answer; once if a new connection is closed without an answer; with classical groups if the very first handshake is closed or
-   * gets no answer.
+   * Runs `attempt`, and retries it at once: with a new connection and a full handshake if a kept connection or
+   * a resumed session fails or gets no answer; once if a new connection is closed without an answer; with classical
+   * groups if the very first handshake is closed or gets no answer.
    * @throws CallFailed, and whatever else `attempt` throws
    */
   async reach<T>(attempt: (agent: Agent) => Promise<T>, signal: AbortSignal): Promise<T> {

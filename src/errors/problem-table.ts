@@ -311,8 +311,8 @@ export const PROBLEMS = {
   overloaded: {
     status: 503,
     owner: 'operator',
-    title: 'Too many requests are waiting',
-    when: 'More requests wait than MAX_REQUESTS_WAITING allows, too many downloads or open files, or a response could not be built in time.',
+    title: 'The gateway is overloaded',
+    when: 'More requests wait than MAX_REQUESTS_WAITING allows, too many downloads run at once, too many files are open, or a response could not be built in time.',
     steps: [
       'Find out which app calls too often, or whether the bank is slow. The status page shows both. If there are too many open files, raise their limit.',
       'Ask the team of that app to poll with `If-None-Match`, at most every `max-age` seconds.',
