@@ -312,7 +312,7 @@ export const PROBLEMS = {
     status: 503,
     owner: 'operator',
     title: 'The gateway is overloaded',
-    when: 'More requests wait than MAX_REQUESTS_WAITING allows, too many downloads run at once, too many files are open, or a response could not be built in time.',
+    when: 'More requests wait than MAX_REQUESTS_WAITING allows, too many downloads run, too many files are open, or a response took too long.',
     steps: [
       'Find out which app calls too often, or whether the bank is slow. The status page shows both. If there are too many open files, raise their limit.',
       'Ask the team of that app to poll with `If-None-Match`, at most every `max-age` seconds.',
