@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { orAborted } from '../time/deadline.js';
 import { TooLateToSend } from '../egress/egress.js';
-import type { WireAnswer, WireRequest } from '../egress/wire-client.js';
+import type { Answer, WireRequest } from '../egress/wire-client.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import { Clock } from '../time/clock.js';
 import { Settings } from '../config/settings.js';
@@ -13,7 +13,7 @@ import { IdentityHolder } from './identity-holder.js';
 /** No token was available, so the bank was not called. The token's own back-off decides when to retry. */
 export class NoToken extends GatewayError {}
 
-interface AuthorizedRequest extends Pick<WireRequest, 'expected'> {
+interface AuthorizedRequest extends Pick<WireRequest, 'judge' | 'isFresh'> {
   /** Path relative to {base_url}. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export class AuthorizedCall {
    * @throws NoToken with certificate-unusable or a code of the token provider; GatewayError as `Egress.get`; or the
    * signal's reason
    */
-  async get(request: AuthorizedRequest): Promise<WireAnswer> {
+  async get(request: AuthorizedRequest): Promise<Answer> {
     for (;;) {
       const identity = this.identities.current;
       try {
@@ -50,7 +50,7 @@ export class AuthorizedCall {
     }
   }
 
-  async #getOnce(identity: BankIdentity, request: AuthorizedRequest): Promise<WireAnswer> {
+  async #getOnce(identity: BankIdentity, request: AuthorizedRequest): Promise<Answer> {
     const { certificate, tokens } = identity;
     const { signal } = request;
     const invalid = validityError(certificate, this.clock.now().wall);
@@ -62,7 +62,7 @@ export class AuthorizedCall {
     return another ? this.#send(identity, another, request) : answer;
   }
 
-  #send({ egress }: BankIdentity, token: AccessToken, request: AuthorizedRequest): Promise<WireAnswer> {
+  #send({ egress }: BankIdentity, token: AccessToken, request: AuthorizedRequest): Promise<Answer> {
     const { refreshId, ...rest } = request;
     return egress.get({
       ...rest,

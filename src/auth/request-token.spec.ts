@@ -3,6 +3,7 @@ import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { rejectionOf } from '../../test/support/rejection-of.js';
 import type { Settings } from '../config/settings.js';
+import { toAnswerError } from '../egress/answer-error.js';
 import type { WireRequest } from '../egress/wire-client.js';
 import { toAccessToken } from './access-token.js';
 import { requestToken } from './request-token.js';
@@ -20,7 +21,8 @@ async function ask(body: unknown, { status = 200, headers = {}, tookMs = 0 } = {
       requests.push(request);
       clock.advance(tookMs);
       const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-      return Promise.resolve({ status, headers, body: bytes });
+      const answer = { status, headers, body: bytes };
+      return Promise.resolve({ ...answer, error: toAnswerError(answer, 'token') });
     },
   };
   const settings = { BANK_AUTH_URL: 'https://auth.bank.example/m2m' } as Settings;
@@ -43,6 +45,7 @@ describe('a token request', () => {
         headers: {
           'Content-Type': 'application/json',
           Authorization: `Basic ${Buffer.from('Jürgen:p:ä$s').toString('base64')}`,
+          'X-Request-Id': expect.stringMatching(/^[0-9a-f-]{36}$/),
         },
       },
     ]);
@@ -118,12 +121,16 @@ describe('the access token', () => {
     ['empty', '', 'is empty'],
     ['16 385 characters long', 'a'.repeat(16_385), 'is too long'],
     ['with CR and LF', 'abc\r\nX-Evil: 1', 'contains characters that are not allowed in a bearer token'],
-    ['with a line end after it', 'abc\n', 'contains characters that are not allowed in a bearer token'],
+    ['a line end', '\n', 'is empty'],
     ['with a space', 'abc def', 'contains characters that are not allowed in a bearer token'],
     ['with non-ASCII', 'abcé', 'contains characters that are not allowed in a bearer token'],
   ])('that is %s is rejected; the error names the field, not its value', async (_name, access_token, problem) => {
     const detail = `The answer of the token endpoint cannot be used: access_token ${problem}.`;
     expect(await rejected({ ...GOOD, access_token })).toMatchObject({ code: 'bank-response-invalid', detail });
+  });
+
+  it.each(['abc\n', ' abc', 'abc\r\n'])('%j is used without the white space around it', async (access_token) => {
+    expect(await read({ access_token })).toBe('abc');
   });
 
   it('of 16 384 characters is accepted', async () => {

@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { toAnswerError } from '../egress/answer-error.js';
 import type { Egress, EgressParts } from '../egress/egress.js';
-import type { WireAnswer } from '../egress/wire-client.js';
+import type { Answer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { toAccessToken, type AccessToken } from './access-token.js';
 import type { IdentityMaterial } from './identity-material.js';
@@ -31,7 +31,7 @@ export async function requestToken(
     target: 'token',
     baseUrl: settings.BANK_AUTH_URL,
     path: AUTHORIZE_PATH,
-    headers: { 'Content-Type': 'application/json', Authorization: `Basic ${basic}` },
+    headers: { 'Content-Type': 'application/json', Authorization: `Basic ${basic}`, 'X-Request-Id': randomUUID() },
   });
   const { value, lifetimeSeconds } = readTokenAnswer(answer);
   if (lifetimeSeconds === null) {
@@ -47,6 +47,7 @@ const tokenAnswerSchema = z.object(
   {
     access_token: z
       .string('is missing or not a string')
+      .trim()
       .min(1, 'is empty')
       .max(MAX_TOKEN_LENGTH, 'is too long')
       // characters allowed in a header; axios would silently drop all others
@@ -67,9 +68,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * Reads the answer of the token endpoint (docs/bank.md#token-endpoint). The lifetime is null if `expires_in` cannot be used.
  * @throws GatewayError bank-response-invalid, or as `toAnswerError`
  */
-function readTokenAnswer(answer: WireAnswer) {
-  const rejection = toAnswerError(answer, 'token');
-  if (rejection) throw rejection;
+function readTokenAnswer(answer: Answer) {
+  if (answer.error) throw answer.error;
   const { success, error, data } = tokenAnswerSchema.safeParse(parse(answer.body));
   if (!success) {
     const [issue] = error.issues;

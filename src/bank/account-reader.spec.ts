@@ -64,7 +64,7 @@ function answerAs(change: Partial<ModelBank> & Pick<ModelBank, 'size'>): (reques
 /** A reader with a scripted bank. Records every request. */
 function begin(
   answerTo: (request: PageRequest, nth: number) => WireAnswer | Promise<WireAnswer>,
-  { pageSize = 10, maxConcurrentRequests = 3 } = {},
+  { pageSize = 10, maxConcurrentRequests = 3, readTimeoutMs = 60_000 } = {},
 ) {
   const requests: PageRequest[] = [];
   let underWay = 0;
@@ -72,7 +72,7 @@ function begin(
   const { log, lines } = keepLines();
   const reader = new AccountReader(
     {
-      get: async ({ query, signal }) => {
+      get: async ({ query, signal, judge = () => null }) => {
         const request = { pageNumber: Number(query['PageNumber']), pageSize: Number(query['PageSize']), signal };
         requests.push(request);
         underWay += 1;
@@ -80,13 +80,18 @@ function begin(
         try {
           await new Promise((resolve) => setImmediate(resolve));
           request.signal.throwIfAborted();
-          return await answerTo(request, requests.length);
+          const given = await answerTo(request, requests.length);
+          return { ...given, error: judge(given) };
         } finally {
           underWay -= 1;
         }
       },
     } as AuthorizedCall,
-    { BANK_PAGE_SIZE: pageSize, BANK_MAX_CONCURRENT_REQUESTS: maxConcurrentRequests } as Settings,
+    {
+      BANK_PAGE_SIZE: pageSize,
+      BANK_MAX_CONCURRENT_REQUESTS: maxConcurrentRequests,
+      SNAPSHOT_READ_TIMEOUT_MS: readTimeoutMs,
+    } as Settings,
     log,
   );
   const read = async (signal = new AbortController().signal): Promise<Read> => {
@@ -347,7 +352,7 @@ describe('a page size that the bank rejects', () => {
     const error = await rejectionOf(read);
     expect([error.code, error.detail]).toEqual([
       'bank-refused',
-      'The bank rejects every page size of the account list.',
+      'The account list answered 413. It rejects every page size; check BANK_PAGE_SIZE.',
     ]);
     expect(requests.length).toBeLessThan(20);
     rejects = false;
@@ -387,13 +392,80 @@ const unreachable = (): never => {
   throw new GatewayError('bank-unreachable', 'down');
 };
 
+/** The token endpoint asks us to wait. */
+const askToWait = (retryAfterMs: number): never => {
+  throw new NoToken('bank-rate-limited', 'later', { isAskedToWait: true, retryAfterMs });
+};
+
+describe('a bank that asks us to wait', () => {
+  it.each<[string, () => WireAnswer]>([
+    ['429', () => answer(429, {}, '1')],
+    ['429 without a time', () => answer(429)],
+    ['503 with Retry-After', () => answer(503, {}, '1')],
+    ['a token request', () => askToWait(1000)],
+  ])('with %s gets the page again after that time, and the list is complete', async (_name, deny) => {
+    const all = answerAs({ size: 25 });
+    const { read, requests } = begin((request, nth) => (nth === 1 ? deny() : all(request)));
+    const began = performance.now();
+    expect((await read()).accounts).toBe(25);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(1000);
+    expect(requests.filter(({ pageNumber }) => pageNumber === 1)).toHaveLength(2);
+  });
+
+  it('gets one page at a time from then on', async () => {
+    const all = answerAs({ size: 95 });
+    const seen = new Set<number>();
+    const { read, most } = begin((request) => {
+      const { pageNumber } = request;
+      const isRefused = (pageNumber === 2 || pageNumber === 3) && !seen.has(pageNumber);
+      // the others of the burst have been answered by the time the first retry arrives
+      if (pageNumber === 2 && !isRefused) most.underWay = 0;
+      seen.add(pageNumber);
+      return isRefused ? answer(429, {}, '1') : all(request);
+    });
+    expect(await read()).toMatchObject({ accounts: 95, complete: true });
+    expect(most.underWay).toBe(1);
+  });
+
+  it('fails the refresh once it asks for more time than is left', async () => {
+    const { read, requests } = begin(() => answer(429, {}, '1'), { readTimeoutMs: 2000 });
+    expect(await rejectionOf(read)).toMatchObject({ code: 'bank-rate-limited', retryAfterMs: 1000 });
+    expect(requests).toHaveLength(2);
+  });
+});
+
+describe('a first page that is rejected for no given reason', () => {
+  it.each([400, 404, 409, 422])('with %i is requested once more with the documented size of 50', async (status) => {
+    const all = answerAs({ size: 120, clamp: 5000 });
+    const { read, requests, lines } = begin((request) => (request.pageSize > 50 ? answer(status) : all(request)), {
+      pageSize: 1000,
+    });
+    expect(await read()).toMatchObject({ accounts: 120, complete: true });
+    expect(requests.map(({ pageSize }) => pageSize)).toEqual([1000, 50, 50, 50]);
+    expect(lines()).toMatchObject([{ event: 'bank.page-refused', pageSize: 1000, next: 50 }]);
+  });
+
+  it.each<[string, number, number, ProblemCode, number]>([
+    ['with another size', 1000, 404, 'access-not-granted', 2],
+    ['that is not about the request', 1000, 403, 'bank-refused', 1],
+    ['of the documented size', 50, 404, 'access-not-granted', 1],
+  ])('the negative case: a rejection %s fails the refresh', async (_name, pageSize, status, code, times) => {
+    const { read, requests } = begin(() => answer(status), { pageSize });
+    expect((await rejectionOf(read)).code).toBe(code);
+    expect(requests).toHaveLength(times);
+  });
+});
+
 describe('a call for a page that fails', () => {
   it.each<[string, () => WireAnswer, number]>([
     ['a connection failure', unreachable, 2],
     ['502', () => answer(502), 2],
     ['503', () => answer(503), 2],
     ['504', () => answer(504), 2],
-    ['503 with Retry-After', () => answer(503, {}, '1'), 1],
+    ['504 with Retry-After', () => answer(504, {}, '1'), 1],
+    ['429, which asks for more time than the refresh has', () => answer(429, {}, '61'), 1],
+    ['503, which asks for more time than the refresh has', () => answer(503, {}, '61'), 1],
+    ['a token that is long in coming', () => askToWait(6000), 1],
     ['500', () => answer(500), 1],
     ['404', () => answer(404), 1],
     [

@@ -5,8 +5,8 @@ import { AuthorizedCall, NoToken } from '../auth/authorized-call.js';
 import { Settings } from '../config/settings.js';
 import { toAnswerError } from '../egress/answer-error.js';
 import { ConnectTimedOut } from '../egress/connection.js';
-import type { WireAnswer } from '../egress/wire-client.js';
-import { GatewayError } from '../errors/gateway-error.js';
+import type { Answer, WireAnswer } from '../egress/wire-client.js';
+import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import { Log } from '../telemetry/log.js';
 import type { PageFacts } from '../list/bank-page.js';
 import { Paging, type ListOutcome } from './paging.js';
@@ -15,6 +15,12 @@ import { Paging, type ListOutcome } from './paging.js';
 export const ACCOUNTS_PATH = '/api/v1/accounts';
 const RETRY_AFTER_MS = { min: 100, spread: 200 };
 const RETRIED = new Set([502, 503, 504]);
+/** Minimum wait if the bank asks us to wait, ms; also if it does not say how long. */
+const ASKED_WAIT_MS = 1000;
+/** Maximum wait for a token, ms. After a longer one, its own back-off goes on without a refresh. */
+const MAX_TOKEN_WAIT_MS = 5000;
+/** The only page size in the bank's document. */
+const DOCUMENTED_SIZE = 50;
 /**
  * Maximum number of pages in one refresh, over all passes. It stops a refresh if the bank sends one account per page.
  */
@@ -45,7 +51,9 @@ interface ListRefresh {
   bytes: number;
   /** Runs the retries one after another. */
   readonly retries: LimitFunction;
-  /** True once two pages failed at the same time: the bank may limit calls at the same time. */
+  /** The end of the time for all pages and retries, by the monotonic clock, ms. */
+  readonly endsAt: number;
+  /** True once the bank asked us to wait, or two pages failed at the same time: it may limit calls. */
   isOneByOne: boolean;
 }
 
@@ -87,6 +95,7 @@ export class AccountReader {
       pagesAsked: 0,
       bytes: 0,
       retries: pLimit(1),
+      endsAt: performance.now() + this.settings.SNAPSHOT_READ_TIMEOUT_MS,
       isOneByOne: false,
     };
     try {
@@ -112,26 +121,28 @@ export class AccountReader {
 
   /** One pass over all pages, with smaller pages if the bank rejects their size. */
   async #readOnce(refresh: ListRefresh): Promise<ListOutcome> {
-    for (let pageSize = this.#pageSize; pageSize >= 1; pageSize = Math.floor(pageSize / 2)) {
+    for (let pageSize = this.#pageSize; ;) {
       const outcome = await this.#readPages(refresh, pageSize);
-      if (outcome) {
+      if (!(outcome instanceof GatewayError)) {
         this.#pageSize = pageSize;
         return outcome;
       }
+      const smaller = toSmallerSize(outcome, pageSize);
+      if (smaller < 1) throw outcome;
       this.#expectedPages = 1;
-      const rejected = { event: 'bank.page-refused', refreshId: refresh.id, pageSize };
-      this.log.logger.info(rejected, 'the bank rejects pages of this size; asking for half of it');
+      const rejected = { event: 'bank.page-refused', refreshId: refresh.id, pageSize, next: smaller };
+      this.log.logger.info(rejected, `the bank rejects pages of ${pageSize} (BANK_PAGE_SIZE); asking for ${smaller}`);
+      pageSize = smaller;
     }
-    throw new GatewayError('bank-refused', 'The bank rejects every page size of the account list.');
   }
 
-  /** Returns null if the bank rejects pages of this size. */
-  async #readPages(refresh: ListRefresh, pageSize: number): Promise<ListOutcome | null> {
+  /** Returns the bank's rejection if it may be one of the page size. */
+  async #readPages(refresh: ListRefresh, pageSize: number): Promise<ListOutcome | PageRejected> {
     const end = new AbortController();
     const signal = AbortSignal.any([refresh.signal, end.signal]);
     const paging = new Paging(pageSize);
     /** Responses that were requested but not used yet, in page order. */
-    const requested: Promise<WireAnswer>[] = [];
+    const requested: Promise<Answer>[] = [];
     let lastRequested = 0;
     let atOnce = this.settings.BANK_MAX_CONCURRENT_REQUESTS;
     let lastKnown = this.#expectedPages;
@@ -145,11 +156,11 @@ export class AccountReader {
           answer.catch(() => undefined);
           requested.push(answer);
         }
-        const answer = await (requested.shift() as Promise<WireAnswer>);
+        const answer = await (requested.shift() as Promise<Answer>);
         if (isPastTheEnd(answer, number, paging)) break;
-        if (isTooLarge(answer)) return null;
-        const error = toAnswerError(answer, 'accounts');
-        if (error) throw error;
+        const rejected = toPageRejected(answer, number, pageSize);
+        if (rejected) return rejected;
+        if (answer.error) throw answer.error;
         const { body } = answer;
         refresh.bytes += body.length;
         if (refresh.bytes > MAX_BYTES) throw tooManyBytes();
@@ -165,30 +176,35 @@ export class AccountReader {
     }
   }
 
-  /** One page, with any status. Retried once after a transient failure (docs/architecture.md#every-retry). */
-  async #get(refresh: ListRefresh, pageNumber: number, pageSize: number, signal: AbortSignal): Promise<WireAnswer> {
+  /**
+   * One page, with any status. Retried once after a transient failure, and as long as the bank asks us to wait
+   * (docs/architecture.md#every-retry).
+   */
+  async #get(refresh: ListRefresh, pageNumber: number, pageSize: number, signal: AbortSignal): Promise<Answer> {
     refresh.pagesAsked += 1;
     if (refresh.pagesAsked > MAX_PAGES) throw tooManyPages();
     const request = {
       path: ACCOUNTS_PATH,
       query: { PageNumber: String(pageNumber), PageSize: String(pageSize) },
-      ...(pageNumber > 1 && { expected: [404] }),
+      judge: (answer: WireAnswer) =>
+        pageNumber > 1 && answer.status === 404 ? null : toAnswerError(answer, 'accounts'),
       refreshId: refresh.id,
       signal,
     };
-    try {
-      const answer = await this.call.get(request);
-      // a Retry-After rules out an early retry
-      if (!RETRIED.has(answer.status) || answer.headers['retry-after'] !== undefined) return answer;
-    } catch (error) {
-      if (!isConnectionFailure(error)) throw error;
-    }
-    if (refresh.retries.activeCount > 0) refresh.isOneByOne = true;
+    let result = await settled(this.call.get(request));
+    let wait = waitAfter(result);
+    if (!wait) return unwrap(result);
+    if (wait.isAsked || refresh.retries.activeCount > 0) refresh.isOneByOne = true;
     return refresh.retries(async () => {
-      await delay(RETRY_AFTER_MS.min + Math.random() * RETRY_AFTER_MS.spread, undefined, { signal }).catch(() => {
-        throw signal.reason;
-      });
-      return this.call.get(request);
+      for (let isRetried = false; wait && (wait.isAsked || !isRetried) && wait.until < refresh.endsAt;) {
+        await delay(Math.max(0, wait.until - performance.now()), undefined, { signal }).catch(() => {
+          throw signal.reason;
+        });
+        isRetried ||= !wait.isAsked;
+        result = await settled(this.call.get({ ...request, isFresh: !wait.isAsked }));
+        wait = waitAfter(result);
+      }
+      return unwrap(result);
     });
   }
 
@@ -216,9 +232,58 @@ function isPastTheEnd({ status }: WireAnswer, number: number, { outcome }: Pagin
   return number > 1 && (status === 404 || (status === 400 && outcome.complete === true));
 }
 
-/** True if the bank rejects pages of this size: a 413, or a 400 that names the page size. */
-function isTooLarge({ status, body }: WireAnswer): boolean {
-  return status === 413 || (status === 400 && /page_?size/i.test(body.toString('latin1', 0, MAX_SCANNED_BYTES)));
+/** The bank rejected a page, most likely because of its size. */
+class PageRejected extends GatewayError {
+  /** @param isCertain true if the answer is about the size */
+  constructor(
+    error: GatewayError,
+    readonly isCertain: boolean,
+  ) {
+    super(error.code, error.detail, error);
+  }
+}
+
+/** Codes of a page that may have been rejected for its size, whatever the answer says: any 4xx but 401, 403 and 429. */
+const MAY_BE_OF_SIZE = new Set<string>(['bank-refused', 'access-not-granted']);
+
+/** A 413, or a 400 that names the page size; for page 1 of an undocumented size, any other rejection of the request. */
+function toPageRejected({ status, body, error }: Answer, number: number, size: number): PageRejected | null {
+  if (!error) return null;
+  const isNamed = status === 400 && /page_?size/i.test(body.toString('latin1', 0, MAX_SCANNED_BYTES));
+  if (status === 413 || isNamed) {
+    return new PageRejected(error.withSentence('It rejects every page size; check BANK_PAGE_SIZE.'), true);
+  }
+  const isOpen = number === 1 && size > DOCUMENTED_SIZE && status >= 400 && status !== 401 && status !== 403;
+  return isOpen && MAY_BE_OF_SIZE.has(error.code) ? new PageRejected(error, false) : null;
+}
+
+/** Half the size; after an answer that does not name the size, the documented one. Below 1, there is none. */
+const toSmallerSize = ({ isCertain }: PageRejected, size: number): number =>
+  isCertain ? Math.floor(size / 2) : DOCUMENTED_SIZE;
+
+/** The wait before a page is asked for again; null if it is not. `until` is monotonic, ms. */
+function waitAfter(result: Answer | Error): { readonly until: number; readonly isAsked: boolean } | null {
+  const error = result instanceof Error ? toGatewayError(result) : result.error;
+  const now = performance.now();
+  const jitter = Math.random() * RETRY_AFTER_MS.spread;
+  if (error?.isAskedToWait) {
+    const ms = Math.max(ASKED_WAIT_MS, error.retryAfterMs ?? 0);
+    return error instanceof NoToken && ms > MAX_TOKEN_WAIT_MS ? null : { until: now + ms + jitter, isAsked: true };
+  }
+  const isTransient =
+    result instanceof Error
+      ? isConnectionFailure(result)
+      : // a Retry-After rules out an early retry
+        RETRIED.has(result.status) && result.headers['retry-after'] === undefined;
+  return isTransient ? { until: now + RETRY_AFTER_MS.min + jitter, isAsked: false } : null;
+}
+
+/** The result of a call, an answer or the error. */
+const settled = (call: Promise<Answer>): Promise<Answer | Error> => call.catch((error: Error) => error);
+
+function unwrap(result: Answer | Error): Answer {
+  if (result instanceof Error) throw result;
+  return result;
 }
 
 function isConnectionFailure(error: unknown): boolean {

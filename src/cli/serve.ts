@@ -6,6 +6,7 @@ import { createApp } from '../app.setup.js';
 import { forgetSecrets, loadSettings } from '../config/load-settings.js';
 import type { Settings } from '../config/settings.js';
 import { COMMIT, VERSION } from '../config/build-output.js';
+import { lookups } from '../egress/lookups.js';
 import { describeRoutes } from '../egress/route.js';
 import { Log } from '../telemetry/log.js';
 import { openStandardOutput } from '../telemetry/standard-output.js';
@@ -49,7 +50,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     const { settings: read, warnings } = loadSettings(process.env, { sandbox: options.sandbox });
     const log = new Log({ level: read.LOG_LEVEL, pretty, destination });
     logger = log.logger;
-    const tracing = await startTracing(process.env, logger);
+    const tracing = await startTracing(process.env, logger, lookups.optional);
     opened.defer(async () => void (await tracing?.stop()));
     forgetSecrets(process.env);
     exitOnInternalError(process, logger);

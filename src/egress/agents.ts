@@ -6,7 +6,7 @@ import { callbackify } from 'node:util';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import type { Settings } from '../config/settings.js';
 import { Connection, ConnectTimedOut } from './connection.js';
-import { openTcp, toHost } from './dial.js';
+import { openTcp, toHost, withoutFinalDot } from './dial.js';
 import { openTunnel, type Proxy } from './open-tunnel.js';
 
 /**
@@ -115,12 +115,13 @@ class Connector {
     const { settings, proxy, isClassical } = this;
     const deadline = AbortSignal.timeout(settings.BANK_CONNECT_TIMEOUT_MS);
     const signal = AbortSignal.any(options.callSignal ? [deadline, options.callSignal] : [deadline]);
+    // before anything is awaited, so that a call over a fresh agent makes a full handshake
+    const session = this.#session;
     const host = toHost({ hostname: String(options.host) });
-    const address = `${host.includes(':') ? `[${host}]` : host}:${options.port}`;
+    const address = withoutFinalDot(`${host.includes(':') ? `[${host}]` : host}:${options.port}`);
     const tcp = await (proxy
       ? openTunnel(proxy, address, settings, signal)
-      : openTcp({ host, port: Number(options.port), address }, settings, signal));
-    const session = this.#session;
+      : openTcp(host, Number(options.port), address, settings, signal));
     // with the host in the options, the certificate of a bank given by IP address is checked against that address
     const socket = connect({ ...options, ...this.#tls, socket: tcp, session } as ConnectionOptions);
     // a session would push the ClientHello over one segment again

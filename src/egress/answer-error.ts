@@ -33,8 +33,9 @@ const STARTS_LIKE_JSON = /^(\xef\xbb\xbf)?\s*[[{]/;
 export function toAnswerError(answer: WireAnswer, target: BankTarget): GatewayError | null {
   const { status, headers } = answer;
   const retryAfterMs = toRetryAfterMs(headers['retry-after'], headers.date);
+  const isAskedToWait = status === 429 || (status === 503 && retryAfterMs !== undefined);
   const fail = (code: ProblemCode, detail: string) =>
-    new GatewayError(code, detail, { retryAfterMs, upstreamStatus: status });
+    new GatewayError(code, detail, { retryAfterMs, upstreamStatus: status, isAskedToWait });
   const name = NAMES[target].replace('the', 'The');
   const answered = `${name} answered ${status}`;
   if (status === 200) {

@@ -2,41 +2,53 @@ import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
+import { orAborted } from '../time/deadline.js';
 import { ConnectTimedOut } from './connection.js';
-
-/** The host of a URL in the form that sockets need: an IPv6 address without brackets, a name without its final dot. */
-export const toHost = ({ hostname }: Pick<URL, 'hostname'>): string => hostname.replace(/^\[|\]$|\.$/g, '');
+import { answerWith, lookups } from './lookups.js';
 
 /**
- * Options for opening TCP connections. Of several addresses, each but the last gets a quarter of the connect deadline;
- * Node's 250 ms is too short for a distant one. With a source address, only addresses of its family are tried.
+ * The host of a URL in the form that sockets need: an IPv6 address without brackets, a name as written, with its final
+ * dot, because the resolver then adds no search domain.
  */
-export function dialOptions({ BANK_CONNECT_TIMEOUT_MS: timeoutMs, EGRESS_LOCAL_ADDRESS: localAddress }: Settings) {
-  return {
-    autoSelectFamilyAttemptTimeout: Math.max(10, Math.round(timeoutMs / 4)),
-    ...(localAddress !== undefined && { localAddress, family: isIP(localAddress) }),
-  };
-}
+export const toHost = ({ hostname }: Pick<URL, 'hostname'>): string => hostname.replace(/^\[|\]$/g, '');
 
-interface TcpTarget {
-  readonly host: string;
-  readonly port: number;
-  /** Host and port, for messages. */
-  readonly address: string;
+/** A host as it goes on the wire (SNI, `Host`, CONNECT): without the final dot of a name. */
+export const withoutFinalDot = (host: string): string => host.replace(/\.(?=:|$)/, '');
+
+/** Where a connection could not be opened. */
+export class DialFailed extends Error {
+  /** @param isLate true if the signal ended the attempt */
+  constructor(
+    readonly stage: 'DNS' | 'TCP',
+    readonly isLate: boolean,
+    override readonly cause: Error,
+  ) {
+    super(`${stage} failed`);
+  }
 }
 
 /**
- * Opens a TCP connection to the bank. An attempt that `signal` ends leaves no socket.
- * @throws GatewayError bank-unreachable, overloaded
+ * Opens a TCP connection, to the bank or to its proxy. Of several addresses, each but the last gets a quarter of the
+ * connect deadline, of many an eighth; Node's 250 ms is too short for a distant one. With a source address, only
+ * addresses of its family are tried. An attempt that `signal` ends leaves no socket.
+ * @throws DialFailed
  */
-export async function openTcp(
-  { host, port, address }: TcpTarget,
-  settings: Settings,
-  signal: AbortSignal,
-): Promise<Socket> {
-  const socket = connect({ ...dialOptions(settings), host, port, noDelay: true });
-  let isResolved = isIP(host) !== 0;
-  socket.on('lookup', (error: Error | null) => (isResolved ||= error === null));
+export async function dial(host: string, port: number, settings: Settings, signal: AbortSignal): Promise<Socket> {
+  const { BANK_CONNECT_TIMEOUT_MS: timeoutMs, EGRESS_LOCAL_ADDRESS: localAddress } = settings;
+  const family = localAddress === undefined ? 0 : isIP(localAddress);
+  const addresses = await orAborted(lookups.find(host, family), signal).catch((error: Error) => {
+    throw new DialFailed('DNS', signal.aborted, error);
+  });
+  const shares = Math.min(8, Math.max(4, addresses.length + 1));
+  const socket = connect({
+    host,
+    port,
+    lookup: answerWith(addresses),
+    noDelay: true,
+    autoSelectFamilyAttemptTimeout: Math.max(10, Math.round(timeoutMs / shares)),
+    ...(localAddress !== undefined && { localAddress, family }),
+  });
+  lookups.follow(socket);
   // TLS reports later errors
   socket.on('error', () => undefined);
   try {
@@ -44,10 +56,30 @@ export async function openTcp(
     return socket;
   } catch (error) {
     socket.destroy();
-    if (signal.aborted) throw timeoutError(address, isResolved);
+    throw new DialFailed('TCP', signal.aborted, error as Error);
+  }
+}
+
+/**
+ * Opens a TCP connection to the bank.
+ * @param address host and port, for messages
+ * @throws GatewayError bank-unreachable, overloaded
+ */
+export async function openTcp(
+  host: string,
+  port: number,
+  address: string,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<Socket> {
+  try {
+    return await dial(host, port, settings, signal);
+  } catch (error) {
+    const { stage, isLate, cause } = error as DialFailed;
+    if (isLate) throw timeoutError(address, stage === 'TCP');
     throw (
-      outOfFiles(error as Error) ??
-      new GatewayError('bank-unreachable', `The bank (${address}) cannot be reached: ${tcpInWords(error as Error)}.`)
+      outOfFiles(cause) ??
+      new GatewayError('bank-unreachable', `The bank (${address}) cannot be reached: ${tcpInWords(cause)}.`)
     );
   }
 }

@@ -16,7 +16,7 @@ import { HostConnections } from './host-connections.js';
 import { CallFailed } from './connection.js';
 import { parseHttpDate } from './http-date.js';
 import { goesDirect } from './route.js';
-import { getOverWire, NAMES, type WireAnswer, type WireOptions, type WireRequest } from './wire-client.js';
+import { type Answer, getOverWire, NAMES, type WireOptions, type WireRequest } from './wire-client.js';
 import { toWireError } from './wire-failure.js';
 
 export interface EgressParts {
@@ -31,7 +31,7 @@ export interface EgressParts {
 /** A call that was sent, and its outcome. */
 export interface EndedCall {
   readonly request: WireRequest;
-  readonly answer: WireAnswer | null;
+  readonly answer: Answer | null;
   readonly failure: ProblemCode | null;
   readonly ms: number;
 }
@@ -73,11 +73,11 @@ export class Egress {
   }
 
   /**
-   * Sends one GET. Returns any status, including an unfollowed redirect.
+   * Sends one GET. Returns any status, including an unfollowed redirect, with the error that it means.
    * @throws GatewayError certificate-rejected, bank-untrusted, bank-unreachable, bank-timeout, bank-response-invalid
    * (cut off, too large, no HTTP), proxy-refused, proxy-unavailable; TooLateToSend; or the reason of `signal`, at once
    */
-  async get(request: WireRequest): Promise<WireAnswer> {
+  async get(request: WireRequest): Promise<Answer> {
     const signal = request.signal ? AbortSignal.any([request.signal, this.#closing.signal]) : this.#closing.signal;
     signal.throwIfAborted();
     return orAborted(
@@ -135,9 +135,10 @@ export class Egress {
     const { host } = new URL(baseUrl);
     const known = this.#hosts.get(host);
     if (known) return known;
-    const { settings, logger } = this.parts;
+    const { settings, clock, logger } = this.parts;
     const isHybrid = settings.BANK_TLS_MAX_VERSION !== '1.2';
-    const created = new HostConnections(host, this.tls.cert, this.#createAgent.bind(this, baseUrl), isHybrid, logger);
+    const createAgent = this.#createAgent.bind(this, baseUrl);
+    const created = new HostConnections(host, this.tls.cert, createAgent, isHybrid, clock, logger);
     this.#hosts.set(host, created);
     return created;
   }
@@ -156,7 +157,7 @@ export class Egress {
     return toWireError(failure, target, timedOut, this.parts.settings);
   }
 
-  async #send(request: WireRequest, givenUp: AbortSignal): Promise<WireAnswer> {
+  async #send(request: WireRequest, givenUp: AbortSignal): Promise<Answer> {
     givenUp.throwIfAborted();
     const call = { request, started: performance.now(), span: startCallSpan(request) };
     const { BANK_REQUEST_TIMEOUT_MS: timeoutMs, BANK_MAX_RESPONSE_BYTES: maxBytes } = this.parts.settings;
@@ -168,12 +169,13 @@ export class Egress {
       return getOverWire(request, { agent, signal, maxBytes, onAnswer: this.#onAnswer });
     };
     try {
-      const answer = await host.reach(attempt, signal);
+      const answer = await host.reach(attempt, signal, request.isFresh);
       host.noteAnswered();
-      const isExpected = request.expected?.includes(answer.status) ?? false;
-      const error = isExpected ? null : toAnswerError(answer, request.target);
-      this.#report(call, answer.status, error && error.code, answer);
-      return answer;
+      // behind a load balancer, another server may be healthy
+      if (answer.status >= 500) host.drop();
+      const error = request.judge ? request.judge(answer) : toAnswerError(answer, request.target);
+      this.#report(call, answer.status, error && error.code, { ...answer, error });
+      return { ...answer, error };
     } catch (error) {
       if (!(error instanceof CallFailed) || givenUp.aborted) {
         this.#report(call, null, givenUp.aborted ? 'given-up' : 'not-sent');
@@ -206,7 +208,7 @@ export class Egress {
     { request, started, span }: Call,
     status: number | null,
     failure: CallFailure | null,
-    answer: WireAnswer | null = null,
+    answer: Answer | null = null,
   ): void {
     const { target, baseUrl, path, query, headers } = request;
     const { host, hostname, port } = new URL(baseUrl);

@@ -1,44 +1,52 @@
 import type { Agent } from 'node:http';
 import type { Logger } from 'pino';
+import type { Clock, Instant } from '../time/clock.js';
 import { CallFailed } from './connection.js';
 
-/** Connections that may close in a row before a call fails, not counting those kept from an earlier success. */
-const MAX_CLOSED = 2;
+/**
+ * Greatest age of what is kept for a host, ms: connections, tunnels and the TLS session. A bank that moves to another address
+ * is followed within this time.
+ */
+const MAX_AGE_MS = 60_000;
+
+/** How TLS begins: resuming the last session, with a full handshake, or offering classical key exchange groups only. */
+type Hello = 'any' | 'full' | 'classical';
+
+/** An agent with its connections and its session, how it begins TLS, and since when it exists. */
+interface Kept {
+  readonly agent: Agent;
+  readonly hello: Hello;
+  readonly since: Instant;
+}
 
 /** Host and certificate of every bank that has responded in this process; a new password creates a new egress. */
 const answered = new Set<string>();
 
 /**
- * The connections to one host of the bank. Knows what the last success left behind (kept connections, tunnels, a TLS
- * session, the groups that work), and the failures after which a call is retried without it. The agent keeps
- * connections and session; dropping it forgets them.
+ * The connections to one host of the bank. A call makes at most three attempts, each plainer than the one before: over what
+ * an earlier call left, then twice over a fresh connection. The next call begins with what worked. The agent keeps connections and
+ * session; dropping it forgets them.
  */
 export class HostConnections {
-  #agent: Agent | null = null;
-  /** True once a TLS handshake has succeeded, with these groups. */
-  #isReached = false;
-  #isClassical = false;
-  /** False after a ClientHello with a session got no response: the session makes it longer than the one that arrived. */
-  #mayResume = true;
+  #kept: Kept | null = null;
+  /** How calls begin; null before a TLS handshake has succeeded. */
+  #start: Hello | null = null;
   #isLogged = false;
 
   /**
    * @param name host and port
    * @param cert our certificate
    * @param createAgent takes true for classical key exchange groups only, and true if sessions may be resumed
-   * @param isHybrid true if the first handshake offers the hybrid group too
+   * @param isHybrid true if a handshake offers the hybrid group too
    */
   constructor(
     private readonly name: string,
     private readonly cert: string,
     private readonly createAgent: (isClassical: boolean, mayResume: boolean) => Agent,
     private readonly isHybrid: boolean,
+    private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
-
-  get agent(): Agent {
-    return (this.#agent ??= this.createAgent(this.#isClassical, this.#mayResume));
-  }
 
   /** Notes that the host has responded over our certificate: it accepts it. */
   noteAnswered(): void {
@@ -48,59 +56,55 @@ export class HostConnections {
   /** Forgets connections, session and groups (SIGHUP). Calls in flight continue unchanged. */
   forget(): void {
     this.drop();
-    this.#isReached = false;
-    this.#isClassical = false;
-    this.#mayResume = true;
+    this.#start = null;
   }
 
-  /**
-   * Forgets session and kept connections; those in use close when their call is done. No-op for an agent that was
-   * already dropped.
-   */
-  drop(agent = this.#agent): void {
-    if (!agent || agent !== this.#agent) return;
+  /** Forgets session and kept connections; those in use close when their call is done. */
+  drop(): void {
+    if (!this.#kept) return;
+    const { agent } = this.#kept;
     agent.maxFreeSockets = 0;
     for (const sockets of Object.values(agent.freeSockets)) sockets?.forEach((socket) => socket.destroy());
-    this.#agent = null;
+    this.#kept = null;
   }
 
   /**
-   * Runs `attempt`, and retries it at once: with a new connection and a full handshake if a kept connection or
-   * a resumed session fails or gets no answer; once if a new connection is closed without an answer; with classical
-   * groups if the very first handshake is closed or gets no answer.
+   * Runs `attempt`. If the connection is lost before the first byte of an answer, runs it again at once over a fresh
+   * connection with a full handshake, and once more if that is closed too. If no byte arrived, the next attempt begins TLS
+   * more plainly: without the session, or, before any handshake has succeeded, with classical groups only.
+   * @param isFresh true to begin with a fresh connection
    * @throws CallFailed, and whatever else `attempt` throws
    */
-  async reach<T>(attempt: (agent: Agent) => Promise<T>, signal: AbortSignal): Promise<T> {
-    let [closed, judgedLate] = [0, 0];
+  async reach<T>(attempt: (agent: Agent) => Promise<T>, signal: AbortSignal, isFresh = false): Promise<T> {
+    if (isFresh || (this.#kept && this.clock.since(this.#kept.since) >= MAX_AGE_MS)) this.drop();
+    let used = this.#kept ?? this.#create(this.#start ?? 'any');
+    let isFirst = true;
+    /** The fresh connection that was lost first. */
+    let lost: CallFailed | null = null;
     for (;;) {
-      const { agent } = this;
-      const isFirst = this.isHybrid && !this.#isReached && !this.#isClassical;
       try {
-        const result = await attempt(agent);
-        this.#noteReached(agent);
+        const result = await attempt(used.agent);
+        this.#noteReached(used);
         return result;
       } catch (error) {
         if (!(error instanceof CallFailed && error.connection) || signal.aborted) throw error;
         const { connection, isClosed, isLost, isSilent } = error;
-        if (connection.isSecure) this.#noteReached(agent);
+        if (connection.isSecure) this.#noteReached(used);
         if (!isLost && !isSilent) throw error;
-        this.drop(agent);
+        if (used === this.#kept) this.drop();
         // what an earlier success left behind shows nothing about the bank
-        if (error.isOfEarlierSuccess) {
-          if (!connection.hasArrived) this.#mayResume = false;
-          continue;
+        const isOld = isFirst && error.isOfEarlierSuccess;
+        const mayBeClassical = this.isHybrid && this.#start === null && used.hello !== 'classical';
+        const isHelloLost = !connection.hasArrived && (isOld || mayBeClassical);
+        if (!isOld) {
+          const isJudgedTwice = lost?.connection?.isJudgedLate === true && connection.isJudgedLate;
+          error.isRejection = isJudgedTwice && !answered.has(this.#key);
+          if (lost || !(isClosed || (isSilent && isHelloLost))) throw error;
+          lost = error;
         }
-        if (!connection.hasArrived) this.#mayResume = true;
-        const isHelloLost = !this.#isReached && !connection.hasArrived;
-        if (isHelloLost) this.#isClassical = isFirst;
-        if (!isClosed && !(isSilent && isFirst)) throw error;
-        closed += 1;
-        if (connection.isJudgedLate) judgedLate += 1;
-        error.isRejection = judgedLate === MAX_CLOSED && !answered.has(this.#key);
-        if (closed === MAX_CLOSED) {
-          if (isHelloLost) this.#isClassical = false;
-          throw error;
-        }
+        const plainer = isOld ? 'full' : 'classical';
+        used = this.#create(isHelloLost ? plainer : used.hello);
+        isFirst = false;
       }
     }
   }
@@ -109,10 +113,16 @@ export class HostConnections {
     return `${this.name} ${this.cert}`;
   }
 
-  #noteReached(agent: Agent): void {
-    if (agent !== this.#agent) return;
-    this.#isReached = true;
-    if (!this.#isClassical || this.#isLogged) return;
+  #create(hello: Hello): Kept {
+    this.drop();
+    const agent = this.createAgent(hello === 'classical', hello === 'any');
+    return (this.#kept = { agent, hello, since: this.clock.now() });
+  }
+
+  #noteReached(used: Kept): void {
+    if (used !== this.#kept) return;
+    this.#start = used.hello;
+    if (used.hello !== 'classical' || this.#isLogged) return;
     this.#isLogged = true;
     this.logger.warn(
       { event: 'bank.tls-fallback', host: this.name },

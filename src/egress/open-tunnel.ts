@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { request as requestOverTcp, type IncomingMessage } from 'node:http';
-import { request as requestOverTls } from 'node:https';
+import { request as openRequest, type IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import { connect as connectOverTls, type TLSSocket } from 'node:tls';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
-import { dialOptions, outOfFiles, tcpInWords, toHost } from './dial.js';
+import { dial, DialFailed, outOfFiles, tcpInWords, toHost, withoutFinalDot } from './dial.js';
 import { ConnectTimedOut } from './connection.js';
 import { alertOf, handshakeInWords, isTlsFailure, rejectionInWords, untrustedInWords } from './tls-words.js';
 
@@ -23,7 +22,7 @@ export interface Proxy {
 }
 
 /**
- * Opens a connection through a CONNECT proxy, ready for TLS with the bank. Any response other than a 200 with nothing
+ * Opens a connection through a CONNECT proxy, ready for TLS with the bank. Any response other than a 2xx with nothing
  * after it is an error. An attempt that `signal` ends leaves no socket.
  * @param target host and port of the bank; everything else here is for the proxy
  * @throws GatewayError proxy-refused, proxy-unavailable, bank-unreachable
@@ -34,41 +33,41 @@ export async function openTunnel(
   settings: Settings,
   signal: AbortSignal,
 ): Promise<Socket> {
-  const host = toHost(url);
   const isPlain = url.protocol === 'http:';
-  const request = (isPlain ? requestOverTcp : requestOverTls)({
+  const port = Number(url.port || (isPlain ? 80 : 443));
+  const tcp = await dial(toHost(url), port, settings, signal).catch((error: DialFailed) => {
+    throw toUnreachable(error, url);
+  });
+  const host = withoutFinalDot(toHost(url));
+  const trusted = { minVersion: 'TLSv1.2', ...(ca !== null && { ca, allowPartialTrustChain: true }) } as const;
+  const proxy = isPlain
+    ? tcp
+    : connectOverTls({ ...trusted, socket: tcp, host, servername: isIP(host) ? '' : host, rejectUnauthorized: true });
+  const request = openRequest({
     method: 'CONNECT',
     path: target,
     headers: { Host: target, 'User-Agent': USER_AGENT, 'Proxy-Connection': 'keep-alive', Connection: 'keep-alive' },
-    host,
-    port: url.port,
-    servername: isIP(host) ? '' : host,
-    minVersion: 'TLSv1.2',
-    rejectUnauthorized: true,
-    ...(ca !== null && { ca, allowPartialTrustChain: true }),
-    ...dialOptions(settings),
-    agent: false,
+    createConnection: () => proxy,
     maxHeaderSize: MAX_CONNECT_ANSWER_BYTES,
   });
   const authorization = toAuthorization(url);
   // not in the options, which Node writes to its debug output
   if (authorization) request.setHeader('Proxy-Authorization', authorization);
-  let isReached = false;
-  request.once('socket', (proxy) => proxy.once(isPlain ? 'connect' : 'secureConnect', () => (isReached = true)));
   request.on('error', () => undefined);
   request.end();
   try {
     const [answer, socket, head] = (await once(request, 'connect', { signal })) as [IncomingMessage, Socket, Buffer];
     // the request no longer handles the socket's errors
     socket.on('error', () => undefined);
+    const isTunnel = answer.statusCode !== undefined && answer.statusCode >= 200 && answer.statusCode < 300;
     // no TLS server speaks first
-    if (answer.statusCode === 200 && head.length === 0) return socket;
+    if (isTunnel && head.length === 0) return socket;
     socket.destroy();
-    throw answer.statusCode === 200 ? noTlsServerError(url.host, target) : toRejected(url, target, answer);
+    throw isTunnel ? noTlsServerError(url.host, target) : toRejected(url, target, answer);
   } catch (error) {
     request.destroy();
     if (signal.aborted) throw timeoutError(url, target);
-    throw error instanceof GatewayError ? error : toUnavailable(error as Error, url, target, request.socket, isReached);
+    throw error instanceof GatewayError ? error : toFailed(error as Error, url, target, proxy);
   }
 }
 
@@ -86,17 +85,23 @@ function timeoutError(url: URL, target: string): ConnectTimedOut {
   );
 }
 
-/** The connection to the proxy failed. For a TLS error, the operator must act: the proxy and its CA are settings. */
-function toUnavailable(
-  error: NodeJS.ErrnoException,
-  { host, protocol }: URL,
-  target: string,
-  socket: Socket | null,
-  isReached: boolean,
-): GatewayError {
+/** No TCP connection to the proxy. */
+function toUnreachable({ stage, isLate, cause }: DialFailed, { host }: URL): GatewayError {
+  const late = stage === 'DNS' ? 'DNS did not resolve its name' : 'it accepted no TCP connection';
+  const reason = isLate ? `${late} within BANK_CONNECT_TIMEOUT_MS` : tcpInWords(cause);
+  const detail = `The egress proxy ${host} cannot be reached: ${reason}.`;
+  if (isLate) return new ConnectTimedOut('proxy-unavailable', detail);
+  return outOfFiles(cause) ?? new GatewayError('proxy-unavailable', detail);
+}
+
+/**
+ * The connection to the proxy failed before it answered CONNECT. For a TLS error, the operator must act: the proxy and its
+ * CA are settings.
+ */
+function toFailed(error: NodeJS.ErrnoException, { host, protocol }: URL, target: string, socket: Socket): GatewayError {
   const proxy = `The egress proxy ${host}`;
   const forOperator = (detail: string) => new GatewayError('proxy-refused', detail, { owner: 'operator' });
-  if ((socket as TLSSocket | null)?.authorizationError) {
+  if ((socket as Partial<TLSSocket>).authorizationError) {
     const check = 'Check EGRESS_PROXY_URL and EGRESS_PROXY_CA_FILE.';
     return forOperator(
       `The certificate of the egress proxy ${host} is not trusted: ${untrustedInWords(error)}. ${check}`,
@@ -119,10 +124,6 @@ function toUnavailable(
   if (error.code?.startsWith('HPE_')) {
     const detail = `${proxy} did not open a tunnel to ${target}: its answer is not HTTP; ${other}.`;
     return new GatewayError('proxy-refused', detail);
-  }
-  if (!isReached) {
-    const detail = `${proxy} cannot be reached: ${tcpInWords(error)}.`;
-    return outOfFiles(error) ?? new GatewayError('proxy-unavailable', detail);
   }
   const detail = `${proxy} closed the connection without a whole answer to CONNECT; its rules may not allow this client, or ${other} (${error.code}).`;
   return new GatewayError('proxy-unavailable', detail);

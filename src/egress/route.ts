@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { isWithin, toCidr } from '../config/cidr.js';
 import type { Settings } from '../config/settings.js';
-import { toHost } from './dial.js';
+import { toHost, withoutFinalDot } from './dial.js';
 
 /**
  * The route to `baseUrl` in words, without credentials: `direct`, `direct from 192.0.2.1`, `proxy http://host:3128`.
@@ -31,7 +31,7 @@ export function goesDirect(settings: Settings, baseUrl: string): boolean {
  * leading dot or `*.`), `name:port` only that port, addresses and CIDRs by value, `*` everything.
  */
 export function matchesNoProxy(list: string, host: string, port: number): boolean {
-  const name = toHost({ hostname: host.toLowerCase() });
+  const name = withoutFinalDot(toHost({ hostname: host.toLowerCase() }));
   return list
     .toLowerCase()
     .split(/[\s,]+/)

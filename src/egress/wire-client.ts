@@ -35,8 +35,10 @@ export interface WireRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The request is not sent after this time, even if it still waits for its slot: its token is then too old. */
   readonly sendBefore?: Instant;
-  /** Statuses besides 200 that are not failures here, such as the 404 past the last page. */
-  readonly expected?: readonly number[];
+  /** True for a call that goes out over a fresh connection: what is kept has just failed. */
+  readonly isFresh?: boolean;
+  /** The error of a response, or null; by default `toAnswerError`. A 404 past the last page, for example, is none. */
+  readonly judge?: (answer: WireAnswer) => GatewayError | null;
   /** Ends the call early, even while it waits for its slot. The error is then the signal's reason. */
   readonly signal?: AbortSignal;
 }
@@ -48,6 +50,11 @@ export interface WireAnswer {
   readonly body: Buffer;
   /** True if the handshake was over TLS 1.2, in which the bank can ask for our certificate at any time. */
   readonly isOlderTls?: boolean;
+}
+
+/** A response and its error; null for one that can be used. */
+export interface Answer extends WireAnswer {
+  readonly error: GatewayError | null;
 }
 
 /** The response has, or declares, more bytes than BANK_MAX_RESPONSE_BYTES. */

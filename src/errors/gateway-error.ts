@@ -11,6 +11,8 @@ export interface GatewayErrorOptions {
   readonly upstreamStatus?: number | undefined;
   /** True for a rejection that is only inferred, from closed connections: it gets the back-off of a failure. */
   readonly isInferred?: boolean;
+  /** True if the bank asked us to wait: 429, or 503 with `Retry-After`. */
+  readonly isAskedToWait?: boolean;
   /** Milliseconds to wait before a retry. */
   readonly retryAfterMs?: number | undefined;
   /** The wrong parameters, for `invalid-request`. */
@@ -29,6 +31,7 @@ export class GatewayError extends Error {
   readonly status: number;
   readonly upstreamStatus: number | undefined;
   readonly isInferred: boolean;
+  readonly isAskedToWait: boolean;
   readonly retryAfterMs: number | undefined;
   readonly errors: GatewayErrorOptions['errors'];
   readonly headers: GatewayErrorOptions['headers'];
@@ -43,6 +46,7 @@ export class GatewayError extends Error {
     this.status = options.status ?? PROBLEMS[code].status;
     this.upstreamStatus = options.upstreamStatus;
     this.isInferred = options.isInferred ?? false;
+    this.isAskedToWait = options.isAskedToWait ?? false;
     this.retryAfterMs = options.retryAfterMs;
     this.errors = options.errors;
     this.headers = options.headers;

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { SecretSource } from '../config/kinds.js';
 import type { Settings } from '../config/settings.js';
 import { readCertificates } from '../config/certificate-files.js';
+import { lookups } from '../egress/lookups.js';
 import type { Clock, Instant } from '../time/clock.js';
 import { TIMED_OUT, within } from '../time/deadline.js';
 import { toCode, toReason } from './redis-reason.js';
@@ -224,6 +225,7 @@ function createRedisClient({ REDIS_URL, REDIS_CA_FILE: caFile }: RedisSettings, 
   const url = REDIS_URL.read().trim();
   const limits = {
     connectTimeout,
+    lookup: lookups.optional,
     // requests give up much sooner; a process that was itself blocked must not lose its connection
     socketTimeout: 5000,
     reconnectStrategy: false as const,

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { LookupFunction } from 'node:net';
 import { context, propagation } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 import { VERSION } from '../config/build-output.js';
@@ -19,8 +21,13 @@ export interface Tracing {
  * Sends the spans of spans.ts to an OTLP collector if the environment names one and does not turn traces off
  * (docs/logs.md#traces); else returns null and loads no package of the SDK. The exporter reads its variables, including the
  * headers, from the process environment at this point.
+ * @param lookup resolves the collector's name, so that its silent name server costs nobody else a lookup
  */
-export async function startTracing(env: NodeJS.ProcessEnv, logger: Logger): Promise<Tracing | null> {
+export async function startTracing(
+  env: NodeJS.ProcessEnv,
+  logger: Logger,
+  lookup?: LookupFunction,
+): Promise<Tracing | null> {
   if (isTurnedOff(env)) return null;
   const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'];
   if (!endpoint) return null;
@@ -50,7 +57,11 @@ export async function startTracing(env: NodeJS.ProcessEnv, logger: Logger): Prom
       .merge(resources.resourceFromAttributes(service))
       .merge(resources.detectResources({ detectors: [resources.envDetector] })),
     spanLimits: { attributeValueLengthLimit: MAX_VALUE_LENGTH },
-    spanProcessors: [new sdk.BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
+    spanProcessors: [
+      new sdk.BatchSpanProcessor({
+        exporter: new OTLPTraceExporter(lookup && { httpAgentOptions: toAgentOptions(env, lookup) }),
+      }),
+    ],
   });
   core.setGlobalErrorHandler(reportOnce(logger));
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
@@ -66,6 +77,26 @@ export async function startTracing(env: NodeJS.ProcessEnv, logger: Logger): Prom
         withinMs,
       );
     },
+  };
+}
+
+/** The exporter's own agent options with our lookup: it reads the same variables, but takes all options or none. */
+function toAgentOptions(env: NodeJS.ProcessEnv, lookup: LookupFunction) {
+  const read = (name: string) => {
+    const path = env[`OTEL_EXPORTER_OTLP_TRACES_${name}`] ?? env[`OTEL_EXPORTER_OTLP_${name}`];
+    try {
+      return path ? readFileSync(path) : undefined;
+    } catch {
+      // the first failed export reports it
+      return undefined;
+    }
+  };
+  return {
+    keepAlive: true,
+    lookup,
+    ca: read('CERTIFICATE'),
+    cert: read('CLIENT_CERTIFICATE'),
+    key: read('CLIENT_KEY'),
   };
 }
 

@@ -139,12 +139,12 @@ it('the account list is served despite unknown keys and words, which are logged 
   expectNoSecret(gateway.lines.join('') + JSON.stringify(health), [PLANTED.iban, PLANTED.text]);
 });
 
-it('a Retry-After is respected, even within the call', async () => {
-  bank.onAccounts = (_request, response) => json(response, 503, {}, { 'retry-after': '7' });
+it('a Retry-After longer than a refresh may take is respected, even within the call', async () => {
+  bank.onAccounts = (_request, response) => json(response, 503, {}, { 'retry-after': '70' });
   const gateway = await startGateway(bank, {}, clock);
   const answer = await askInTime(gateway);
-  expect([answer.json.code, answer.headers['retry-after']]).toEqual(['bank-error', '7']);
-  clock.advance(6400);
+  expect([answer.json.code, answer.headers['retry-after']]).toEqual(['bank-error', '70']);
+  clock.advance(69_400);
   const early = await askInTime(gateway, '/api/v1/accounts', NO_CACHE);
   expect([early.json.code, asked()]).toEqual(['bank-error', ['1/1000']]);
   expect((await gateway.get('/health')).json.details.bank.circuit).toBe('open');

@@ -30,6 +30,7 @@ export function createEgress(
   change: Partial<Settings> = {},
   lines: string[] = [],
   activity = new Activity(),
+  clock = new Clock(),
 ): Egress {
   const settings = {
     BANK_TLS_MAX_VERSION: '1.3',
@@ -44,7 +45,7 @@ export function createEgress(
   const { EGRESS_PROXY_CA_FILE: proxyCaFile } = settings;
   const egress = new Egress(tls, proxyCaFile ? readFileSync(proxyCaFile, 'utf8') : null, {
     settings,
-    clock: new Clock(),
+    clock,
     logger: pino({ level: 'trace' }, { write: (line) => void lines.push(line) }),
     activity,
   });

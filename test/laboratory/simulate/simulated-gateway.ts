@@ -1,3 +1,4 @@
+import { toAnswerError } from '../../../src/egress/answer-error.js';
 import pLimit from 'p-limit';
 import { pino } from 'pino';
 import { AccessTokenProvider } from '../../../src/auth/access-token-provider.js';
@@ -117,7 +118,12 @@ export class SimulatedGateway {
     const { time: clock, activity } = this;
     const certificate = { notBefore: new Date(0), notAfter: new Date(toTime(files.certificate ? 1000 : 20, 0)) };
     const material = { certificate, username: '', password: '' } as unknown as IdentityMaterial;
-    const egress = { get: (request: WireRequest) => this.#call(request, files) };
+    const egress = {
+      get: async (request: WireRequest) => {
+        const answer = await this.#call(request, files);
+        return { ...answer, error: toAnswerError(answer, request.target) };
+      },
+    };
     const request = (): Promise<AccessToken> =>
       this.#oneTokenRequest(async () => {
         const acquired = await requestToken(egress, material, { settings, clock, logger });
