@@ -6,7 +6,6 @@ import { FileUnusable } from '../config/small-file.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
 import { daysLeft, ExpiryNotice } from '../telemetry/expiry-notice.js';
-import { isRejection } from '../time/back-off.js';
 import { orAborted } from '../time/deadline.js';
 import type { EgressParts } from '../egress/egress.js';
 import { BankIdentity } from './bank-identity.js';
@@ -232,8 +231,8 @@ export class IdentityHolder implements OnApplicationShutdown {
    */
   #proveAgain(error: unknown): void {
     const { waiting } = this.#files;
-    const isNow = error instanceof GatewayError && isRejection(error) && error.retryAfterMs === undefined;
-    if (!isNow || !waiting || !isRejection(toUnusable(waiting.error))) return;
+    const isNow = error instanceof GatewayError && error.isRejection && error.retryAfterMs === undefined;
+    if (!isNow || !waiting || !toUnusable(waiting.error).isRejection) return;
     this.#candidate?.tokens.resetBackOff();
     this.#files.retry();
   }

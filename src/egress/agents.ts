@@ -5,7 +5,7 @@ import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { callbackify } from 'node:util';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import type { Settings } from '../config/settings.js';
-import { Connection, ConnectTimedOut } from './connection.js';
+import { Connection, ConnectTimedOut, type Hello } from './connection.js';
 import { openTcp, toHost, withoutFinalDot } from './dial.js';
 import { openTunnel, type Proxy } from './open-tunnel.js';
 
@@ -43,17 +43,9 @@ const CLASSICAL_GROUPS = 'X25519:P-256:P-384:P-521';
  * Creates an agent that keeps connections to one host of the bank. The connections and the last TLS session end with
  * it.
  * @param proxy null for direct connections
- * @param isClassical true for classical key exchange groups only, and no session
- * @param mayResume true if the last TLS session is resumed
  */
-export function createAgent(
-  settings: Settings,
-  tls: ClientTls,
-  proxy: Proxy | null,
-  isClassical: boolean,
-  mayResume: boolean,
-): HttpAgent {
-  const connector = new Connector(settings, tls, proxy, isClassical, mayResume);
+export function createAgent(settings: Settings, tls: ClientTls, proxy: Proxy | null, hello: Hello): HttpAgent {
+  const connector = new Connector(settings, tls, proxy, hello);
   return proxy ? new TunnelAgent(proxy, connector) : new DirectAgent(connector);
 }
 
@@ -104,15 +96,14 @@ class Connector {
     private readonly settings: Settings,
     tls: ClientTls,
     private readonly proxy: Proxy | null,
-    private readonly isClassical: boolean,
-    private readonly mayResume: boolean,
+    private readonly hello: Hello,
   ) {
-    this.#tls = toTlsOptions(tls, settings, isClassical);
+    this.#tls = toTlsOptions(tls, settings, hello);
   }
 
   /** @throws GatewayError as `openTcp` and `openTunnel` */
   async connect(options: CallOptions): Promise<TLSSocket> {
-    const { settings, proxy, isClassical } = this;
+    const { settings, proxy, hello } = this;
     const deadline = AbortSignal.timeout(settings.BANK_CONNECT_TIMEOUT_MS);
     const signal = AbortSignal.any(options.callSignal ? [deadline, options.callSignal] : [deadline]);
     // before anything is awaited, so that a call over a fresh agent makes a full handshake
@@ -125,8 +116,13 @@ class Connector {
     // with the host in the options, the certificate of a bank given by IP address is checked against that address
     const socket = connect({ ...options, ...this.#tls, socket: tcp, session } as ConnectionOptions);
     // a session would push the ClientHello over one segment again
-    if (this.mayResume && !isClassical) socket.on('session', (ticket: Buffer) => (this.#session = ticket));
-    const route = { address, proxy: proxy && proxy.url.host, isClassical, mayResume: session !== undefined };
+    if (hello === 'any') socket.on('session', (ticket: Buffer) => (this.#session = ticket));
+    const route = {
+      address,
+      proxy: proxy && proxy.url.host,
+      isClassical: hello === 'classical',
+      mayResume: session !== undefined,
+    };
     failWhenLate(new Connection(route, socket, tcp), socket, deadline);
     return socket;
   }
@@ -151,14 +147,14 @@ function failWhenLate({ route }: Connection, socket: TLSSocket, deadline: AbortS
  * always verified. Up to TLS 1.2, the bank may request the certificate after the handshake, through renegotiation.
  * Every certificate in BANK_CA_FILE is a trust anchor, even if it is not a root.
  */
-function toTlsOptions(tls: ClientTls, { BANK_TLS_MAX_VERSION: maxVersion }: Settings, isClassical: boolean) {
+function toTlsOptions(tls: ClientTls, { BANK_TLS_MAX_VERSION: maxVersion }: Settings, hello: Hello) {
   return {
     key: tls.key,
     cert: tls.cert,
     ...(tls.ca !== null && { ca: tls.ca, allowPartialTrustChain: true }),
-    ...(isClassical && { ecdhCurve: CLASSICAL_GROUPS }),
+    ...(hello === 'classical' && { ecdhCurve: CLASSICAL_GROUPS }),
     minVersion: 'TLSv1.2' as const,
-    maxVersion: `TLSv${maxVersion}` as const,
+    maxVersion: hello === 'TLS 1.2' ? ('TLSv1.2' as const) : (`TLSv${maxVersion}` as const),
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true,
   };

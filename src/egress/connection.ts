@@ -9,6 +9,12 @@ import { alertOf, isTlsFailure } from './tls-words.js';
  */
 const ALERT_BYTES = 7;
 
+/**
+ * How TLS begins: resuming the last session, with a full handshake, offering classical key exchange groups only, or TLS
+ * 1.2 only.
+ */
+export type Hello = 'any' | 'full' | 'classical' | 'TLS 1.2';
+
 /** The route of a connection to the bank, and how its TLS begins. */
 interface ConnectionRoute {
   /** Host and port of the bank: `api.bank.example:443`. */

@@ -13,7 +13,7 @@ import type { Settings } from '../config/settings.js';
 import { createAgent, type ClientTls } from './agents.js';
 import { toAnswerError } from './answer-error.js';
 import { HostConnections } from './host-connections.js';
-import { CallFailed } from './connection.js';
+import { CallFailed, type Hello } from './connection.js';
 import { parseHttpDate } from './http-date.js';
 import { goesDirect } from './route.js';
 import { type Answer, getOverWire, NAMES, type WireOptions, type WireRequest } from './wire-client.js';
@@ -143,12 +143,12 @@ export class Egress {
     return created;
   }
 
-  #createAgent(baseUrl: string, isClassical: boolean, mayResume: boolean): Agent {
+  #createAgent(baseUrl: string, hello: Hello): Agent {
     const { tls, proxyCa } = this;
     const { settings } = this.parts;
     const { EGRESS_PROXY_URL: url } = settings;
     const proxy = url && !goesDirect(settings, baseUrl) ? { url, ca: proxyCa } : null;
-    const agent = createAgent(settings, tls, proxy, isClassical, mayResume);
+    const agent = createAgent(settings, tls, proxy, hello);
     if (this.#isRetired) agent.maxFreeSockets = 0;
     return agent;
   }

@@ -1,16 +1,13 @@
 import type { Agent } from 'node:http';
 import type { Logger } from 'pino';
 import type { Clock, Instant } from '../time/clock.js';
-import { CallFailed } from './connection.js';
+import { CallFailed, type Hello } from './connection.js';
 
 /**
  * Greatest age of what is kept for a host, ms: connections, tunnels and the TLS session. A bank that moves to another address
  * is followed within this time.
  */
 const MAX_AGE_MS = 60_000;
-
-/** How TLS begins: resuming the last session, with a full handshake, or offering classical key exchange groups only. */
-type Hello = 'any' | 'full' | 'classical';
 
 /** An agent with its connections and its session, how it begins TLS, and since when it exists. */
 interface Kept {
@@ -36,13 +33,12 @@ export class HostConnections {
   /**
    * @param name host and port
    * @param cert our certificate
-   * @param createAgent takes true for classical key exchange groups only, and true if sessions may be resumed
    * @param isHybrid true if a handshake offers the hybrid group too
    */
   constructor(
     private readonly name: string,
     private readonly cert: string,
-    private readonly createAgent: (isClassical: boolean, mayResume: boolean) => Agent,
+    private readonly createAgent: (hello: Hello) => Agent,
     private readonly isHybrid: boolean,
     private readonly clock: Clock,
     private readonly logger: Logger,
@@ -98,7 +94,7 @@ export class HostConnections {
         const isHelloLost = !connection.hasArrived && (isOld || mayBeClassical);
         if (!isOld) {
           const isJudgedTwice = lost?.connection?.isJudgedLate === true && connection.isJudgedLate;
-          error.isRejection = isJudgedTwice && !answered.has(this.#key);
+          error.isRejection = isJudgedTwice && !answered.has(this.#key) && !(await this.#isAccepted(attempt));
           if (lost || !(isClosed || (isSilent && isHelloLost))) throw error;
           lost = error;
         }
@@ -109,13 +105,23 @@ export class HostConnections {
     }
   }
 
+  /** True if an attempt over TLS 1.2, in which the bank judges our certificate first, is lost only after its handshake. */
+  async #isAccepted(attempt: (agent: Agent) => Promise<unknown>): Promise<boolean> {
+    const agent = this.createAgent('TLS 1.2');
+    agent.maxFreeSockets = 0;
+    return attempt(agent).then(
+      () => false,
+      (error: unknown) => error instanceof CallFailed && error.isClosed && error.connection?.isSecure === true,
+    );
+  }
+
   get #key(): string {
     return `${this.name} ${this.cert}`;
   }
 
   #create(hello: Hello): Kept {
     this.drop();
-    const agent = this.createAgent(hello === 'classical', hello === 'any');
+    const agent = this.createAgent(hello);
     return (this.#kept = { agent, hello, since: this.clock.now() });
   }
 

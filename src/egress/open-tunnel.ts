@@ -141,7 +141,9 @@ function toRejected(url: URL, target: string, { statusCode: status, headers }: I
   const why = isForOperator ? toCredentialsReason(headers['proxy-authenticate']) : REASONS[status ?? 0];
   const reason = why === undefined ? '' : `: ${why}`;
   const detail = `${proxy} did not open a tunnel to ${target}${reason} (it answered ${status}).`;
-  return new GatewayError('proxy-refused', detail, isForOperator ? { owner: 'operator' } : {});
+  // a password that is tried again and again may be locked
+  const isRejection = status === 407 && url.password !== '';
+  return new GatewayError('proxy-refused', detail, isForOperator ? { owner: 'operator', isRejection } : {});
 }
 
 const REASONS: Readonly<Record<number, string>> = {

@@ -2,6 +2,7 @@ import { request as openRequest, type RequestOptions } from 'node:https';
 import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import axios from 'axios';
@@ -15,6 +16,15 @@ import { USER_AGENT } from './open-tunnel.js';
  * Maximum number of 1xx responses, such as early hints, before the final one. Each takes time on the serving thread.
  */
 const MAX_INTERIM_RESPONSES = 100;
+
+/**
+ * Maximum number of pieces of one body, such as chunks of one byte: each takes time on the serving thread. A body of 32 MB in the
+ * segments of an ordinary network has half as many.
+ */
+const MAX_PIECES = 65_536;
+
+/** Maximum size of a response's header, bytes; four times Node's. */
+export const MAX_HEADER_BYTES = 65_536;
 
 /** The two endpoints of the bank. */
 export type BankTarget = 'token' | 'accounts';
@@ -68,6 +78,16 @@ const tooManyInterim = () =>
     'bank-response-invalid',
     `The bank sent more than ${MAX_INTERIM_RESPONSES} responses of status 1xx.`,
   );
+
+const tooManyPieces = () =>
+  new GatewayError('bank-response-invalid', `A response of the bank came in more than ${MAX_PIECES} pieces.`);
+
+/** Named only if it is one that exists. Brotli is not decoded: its decoders have had holes, and nobody asked for it. */
+const wrongEncoding = (name: string) => {
+  const known = /^(br|zstd|deflate|compress|x-compress)$/.test(name) ? ` ${name}` : '';
+  const detail = `The response of the bank has a Content-Encoding${known} that was not requested; only gzip is.`;
+  return new GatewayError('bank-response-invalid', detail);
+};
 
 const protocolSwitchError = () =>
   new GatewayError('bank-response-invalid', 'The bank answered 101, with another protocol, where 200 is expected.');
@@ -135,7 +155,9 @@ class OpenedCall {
   /** The `request` function of axios' transport. */
   readonly open = (options: RequestOptions, onResponse: (response: IncomingMessage) => void): ClientRequest => {
     const { signal: callSignal, maxBytes, onAnswer } = this.options;
-    const opened = openRequest({ ...options, callSignal } as CallOptions, (response) => {
+    // reads what curl reads, such as two lengths that agree
+    const parsing = { insecureHTTPParser: true, maxHeaderSize: MAX_HEADER_BYTES };
+    const opened = openRequest({ ...options, ...parsing, callSignal } as CallOptions, (response) => {
       this.#response = response;
       onAnswer(response, !opened.reusedSocket);
       if (Number(response.headers['content-length']) > maxBytes) opened.destroy(new AnswerTooLarge());
@@ -190,17 +212,20 @@ const decompress = promisify(gunzip);
  */
 async function readBody(stream: Readable, encoding: string, maxBytes: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  let bytes = 0;
-  // iteration joins small chunks, each of which has an overhead in memory and time
-  for await (const piece of stream as AsyncIterable<Buffer>) {
+  let [bytes, count] = [0, 0];
+  // iteration would join small pieces, and hide how many there are
+  stream.on('data', (piece: Buffer) => {
     bytes += piece.length;
-    if (bytes > maxBytes) throw new AnswerTooLarge();
-    pieces.push(piece);
-  }
+    count += 1;
+    if (bytes > maxBytes) stream.destroy(new AnswerTooLarge());
+    else if (count > MAX_PIECES) stream.destroy(tooManyPieces());
+    else pieces.push(piece);
+  });
+  await finished(stream);
   const body = Buffer.concat(pieces);
   const name = encoding.trim().toLowerCase();
   if (bytes === 0 || name === '' || name === 'identity') return body;
-  if (name !== 'gzip' && name !== 'x-gzip') throw new Error('a content encoding that was not requested');
+  if (name !== 'gzip' && name !== 'x-gzip') throw wrongEncoding(name);
   try {
     return await decompress(body, { maxOutputLength: maxBytes });
   } catch (error) {

@@ -2,9 +2,34 @@ import { GatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
 import type { Settings } from '../config/settings.js';
 import type { CallFailed } from './connection.js';
-import { AnswerTooLarge } from './wire-client.js';
+import { AnswerTooLarge, MAX_HEADER_BYTES } from './wire-client.js';
 import { noTlsServerError } from './open-tunnel.js';
 import { alertOf, handshakeInWords, isNotTls, isTlsFailure, rejectionInWords, untrustedInWords } from './tls-words.js';
+
+/** Why a response cannot be read, by the code of Node's parser (HPE) or of zlib (Z). */
+const INVALID_RESPONSES: Readonly<Record<string, string>> = {
+  HPE_CLOSED_CONNECTION: 'goes on after its end',
+  HPE_CR_EXPECTED: 'has a line without CR and LF at its end',
+  HPE_HEADER_OVERFLOW: `has a header larger than ${MAX_HEADER_BYTES} bytes`,
+  HPE_INVALID_CHUNK_SIZE: 'is chunked, with a length of a chunk that is no number',
+  HPE_INVALID_CONSTANT: 'does not begin like HTTP',
+  HPE_INVALID_CONTENT_LENGTH: 'has a Content-Length that is no number',
+  HPE_INVALID_EOF_STATE: 'was cut off',
+  HPE_INVALID_HEADER_TOKEN: 'has a header with characters that are not allowed',
+  HPE_INVALID_STATUS: 'has a status that is no number',
+  HPE_INVALID_TRANSFER_ENCODING: 'has a Transfer-Encoding that does not end with chunked',
+  HPE_INVALID_VERSION: 'has an HTTP version that is not 1.0 or 1.1',
+  HPE_LF_EXPECTED: 'has a line without CR and LF at its end',
+  HPE_UNEXPECTED_CONTENT_LENGTH: 'has two Content-Length headers',
+  Z_BUF_ERROR: 'was cut off: its gzip has no end',
+  Z_DATA_ERROR: 'could not be decompressed',
+};
+
+function responseInWords(code: string | undefined): string {
+  const known = INVALID_RESPONSES[code ?? ''];
+  if (known !== undefined) return known;
+  return code?.startsWith('HPE_') ? 'is not valid HTTP' : 'was cut off or could not be decompressed';
+}
 
 /**
  * Converts a failure on the wire to a GatewayError. Judges by how far the connection got and by OpenSSL's words, since
@@ -22,7 +47,7 @@ export function toWireError(
   const { causes, connection, status } = failure;
   const known = causes.find((error) => error instanceof GatewayError);
   if (known) return known;
-  const fail = (code: ProblemCode, detail: string, options?: { readonly isInferred: boolean }) =>
+  const fail = (code: ProblemCode, detail: string, options?: { readonly isRejection: boolean }) =>
     new GatewayError(code, detail.replace(/^the /, 'The '), options);
 
   const tls =
@@ -54,14 +79,14 @@ export function toWireError(
   const code = causes.map((error) => error.code).find((each) => each && !/^ERR_(BAD|NETWORK|CANCELED)/.test(each));
   const isReset = causes.some((error) => error.syscall === 'read' && error.code === 'ECONNRESET');
   if (code?.startsWith('HPE_') || (status !== null && !isReset)) {
-    const detail = `The response from ${target} is not valid HTTP, was cut off, or could not be decompressed`;
-    return fail('bank-response-invalid', `${detail}${code ? ` (${code})` : ''}.`);
+    const trace = code ? ` (${code})` : '';
+    return fail('bank-response-invalid', `The response from ${target} ${responseInWords(code)}${trace}.`);
   }
   if (failure.isRejection) {
     return fail(
       'certificate-rejected',
       `${target} closed two connections in a row after the TLS handshake and before any answer; most likely it rejected our client certificate, because it is unknown or expired, or its chain is missing from the file. An address that is not on the bank's allowlist can have the same effect, as can a bank that asks for the certificate late: then set BANK_TLS_MAX_VERSION=1.2.`,
-      { isInferred: true },
+      { isRejection: false },
     );
   }
   const trace = code ? `, ${code}` : '';

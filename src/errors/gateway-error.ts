@@ -9,8 +9,11 @@ export interface GatewayErrorOptions {
   readonly owner?: Owner;
   /** HTTP status of the bank's response; for /health, never for callers. */
   readonly upstreamStatus?: number | undefined;
-  /** True for a rejection that is only inferred, from closed connections: it gets the back-off of a failure. */
-  readonly isInferred?: boolean;
+  /**
+   * True if the bank or the proxy rejected who we are, so that retries may lock the user. By default decided by the code;
+   * false if it is only inferred from closed connections.
+   */
+  readonly isRejection?: boolean;
   /** True if the bank asked us to wait: 429, or 503 with `Retry-After`. */
   readonly isAskedToWait?: boolean;
   /** Milliseconds to wait before a retry. */
@@ -21,6 +24,12 @@ export interface GatewayErrorOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
+const REJECTIONS: ReadonlySet<ProblemCode> = new Set([
+  'credentials-rejected',
+  'certificate-rejected',
+  'address-not-allowed',
+]);
+
 /**
  * The error that callers, logs and health see: a code from the table (problem-table.ts) and a sentence for people. The
  * sentence never contains a secret or a value from the bank or a proxy; `cause` stays inside the process.
@@ -30,7 +39,7 @@ export class GatewayError extends Error {
   readonly owner: Owner;
   readonly status: number;
   readonly upstreamStatus: number | undefined;
-  readonly isInferred: boolean;
+  readonly isRejection: boolean;
   readonly isAskedToWait: boolean;
   readonly retryAfterMs: number | undefined;
   readonly errors: GatewayErrorOptions['errors'];
@@ -45,7 +54,7 @@ export class GatewayError extends Error {
     this.owner = options.owner ?? PROBLEMS[code].owner;
     this.status = options.status ?? PROBLEMS[code].status;
     this.upstreamStatus = options.upstreamStatus;
-    this.isInferred = options.isInferred ?? false;
+    this.isRejection = options.isRejection ?? REJECTIONS.has(code);
     this.isAskedToWait = options.isAskedToWait ?? false;
     this.retryAfterMs = options.retryAfterMs;
     this.errors = options.errors;

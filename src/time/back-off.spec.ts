@@ -35,7 +35,11 @@ describe('the waits', () => {
       [1000, 2000, 30_000, 60_000, 1000],
     ],
     ['are the Retry-After of the bank, which counts as a step', [failure(7000), failure()], [7000, 2000]],
-    ['are the Retry-After of a rejection', [rejection(7000)], [7000]],
+    [
+      'after a rejection are the longer of both',
+      [rejection(0), rejection(7000), rejection(200_000)],
+      [30_000, 60_000, 200_000],
+    ],
     ['are at most 300 s', [301_000, 1e12, Infinity].map(failure), [300_000, 300_000, 300_000]],
     ['make no tight loop', [failure(0), failure(0)], [1000, 1000]],
   ])('%s', (_name, errors, expected) => {
@@ -47,7 +51,7 @@ describe('the waits', () => {
   });
 
   it('after a rejection that is only inferred equal those after a failure', () => {
-    expect(waits([new GatewayError('certificate-rejected', '', { isInferred: true })])).toEqual([1000]);
+    expect(waits([new GatewayError('certificate-rejected', '', { isRejection: false })])).toEqual([1000]);
   });
 
   it('start over after a success, and stay at the last step however many failures follow', () => {

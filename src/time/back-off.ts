@@ -1,16 +1,5 @@
 import type { Clock, Instant } from './clock.js';
 import type { GatewayError } from '../errors/gateway-error.js';
-import type { ProblemCode } from '../errors/problem-table.js';
-
-/** Rejections that retries make worse: a wrong password may lock the account (docs/bank.md#back-off). */
-const REJECTION_CODES: ReadonlySet<ProblemCode> = new Set([
-  'credentials-rejected',
-  'certificate-rejected',
-  'address-not-allowed',
-]);
-
-/** True if the bank rejected who we are, and has not only dropped the connection. */
-export const isRejection = ({ code, isInferred }: GatewayError): boolean => REJECTION_CODES.has(code) && !isInferred;
 
 const DELAYS = { failure: { firstMs: 1000, maxMs: 30_000 }, rejection: { firstMs: 30_000, maxMs: 300_000 } };
 const RETRY_AFTER_MAX_MS = 300_000;
@@ -43,8 +32,8 @@ interface Series {
 
 /**
  * Back-off after failures, which is also the circuit breaker: while it lasts, nothing is requested. 1 s, 2 s, 4 s … 30
- * s after a failure; 30 s … 300 s after a rejection of credentials, certificate or address; a Retry-After from the bank
- * takes precedence, up to 300 s. Jitter makes a step up to a fifth longer, never shorter.
+ * s after a failure; 30 s … 300 s after a rejection of credentials, certificate or address. A Retry-After from the bank
+ * takes precedence, up to 300 s, but never shortens the wait after a rejection. Jitter makes a step up to a fifth longer, never shorter.
  */
 export class BackOff {
   #series: Series | null = null;
@@ -57,7 +46,7 @@ export class BackOff {
   /** Records a failure. Returns the error with the time until the next attempt. */
   failed(error: GatewayError): GatewayError {
     const before = this.#series;
-    const kind = isRejection(error) ? 'rejection' : 'failure';
+    const kind = error.isRejection ? 'rejection' : 'failure';
     const step = kind === before?.kind ? before.step + 1 : 1;
     const waitMs = this.#toWaitMs(error, kind, step);
     const lastAt = this.clock.now();
@@ -76,10 +65,12 @@ export class BackOff {
   }
 
   #toWaitMs({ retryAfterMs }: GatewayError, kind: keyof typeof DELAYS, step: number): number {
-    if (retryAfterMs !== undefined) return Math.min(RETRY_AFTER_MAX_MS, Math.max(retryAfterMs, DELAYS.failure.firstMs));
     const { firstMs, maxMs } = DELAYS[kind];
     const stepMs = Math.min(maxMs, firstMs * 2 ** Math.min(step - 1, 20));
-    return Math.min(maxMs, stepMs * (1 + JITTER * this.random()));
+    const ownMs = Math.min(maxMs, stepMs * (1 + JITTER * this.random()));
+    if (retryAfterMs === undefined) return ownMs;
+    const leastMs = kind === 'rejection' ? ownMs : firstMs;
+    return Math.min(RETRY_AFTER_MAX_MS, Math.max(retryAfterMs, leastMs));
   }
 
   /** The error to return during the back-off, else null. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
-import type { TlsOptions } from 'node:tls';
+import type { TlsOptions, TLSSocket } from 'node:tls';
 import { join } from 'node:path';
 import { Clock } from '../../src/time/clock.js';
 import { createAuthority, expired } from '../support/authority.js';
@@ -41,10 +41,15 @@ const file = (name: string, content: string | Buffer): string => {
 };
 
 /** A server certificate for these names from a separate, trusted CA. */
-async function tlsServer(options: TlsOptions = {}, names = ['127.0.0.1'], ...validity: ReturnType<typeof expired>[]) {
+async function tlsServer(
+  options: TlsOptions = {},
+  names = ['127.0.0.1'],
+  validity?: ReturnType<typeof expired>,
+  onSocket: (socket: TLSSocket) => void = () => undefined,
+) {
   const authority = createAuthority('A bank root');
-  const server = { ...authority.server(names, ...validity), ca: authority.pem, ...options };
-  return { BANK_CA_FILE: authority.file, ...at((await startTlsServer(server, () => undefined)).port) };
+  const server = { ...authority.server(names, validity), ca: authority.pem, ...options };
+  return { BANK_CA_FILE: authority.file, ...at((await startTlsServer(server, onSocket)).port) };
 }
 
 async function openssl(...args: string[]): Promise<Env> {
@@ -193,6 +198,15 @@ const CASES: readonly Case[] = [
   ],
 ];
 
+/** It accepts our certificate, and closes the connection because it cannot reach the bank. A close over TLS 1.2 shows that. */
+const TERMINATOR: Case = [
+  'a TLS terminator whose bank is away',
+  () =>
+    tlsServer({ requestCert: true, rejectUnauthorized: false }, undefined, undefined, (socket) => void socket.end()),
+  'tls: bank-unreachable, network',
+  /closed the connection before its answer/,
+];
+
 /** In TLS 1.3, the alert comes after the handshake. */
 const ALERT: Case = [
   'our certificate rejected by an alert',
@@ -210,7 +224,7 @@ describe('the doctor reports the broken step', () => {
     if (/^(dns|route)/.test(verdict)) expect(bank.requests).toEqual([]);
   };
 
-  it.each(CASES)('%s', check);
+  it.each([...CASES, TERMINATOR])('%s', check);
   (hasOpenssl() ? it : it.skip).each([ALERT])('%s', check);
 
   it('and tries TLS 1.2 once if the bank may request the certificate late, and reports the result', async () => {

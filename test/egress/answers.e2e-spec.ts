@@ -57,6 +57,14 @@ describe('complete responses', () => {
     ['chunked', answer(CHUNKED, Buffer.concat([chunk(BODY), chunk('')]))],
     ['gzip', answer(`Content-Encoding: gzip\r\nContent-Length: ${PACKED.length}\r\n`, PACKED)],
     ['gzip, chunked', answer(`Content-Encoding: GZIP\r\n${CHUNKED}`, Buffer.concat([chunk(PACKED), chunk('')]))],
+    [
+      'chunked, with a Content-Length beside it',
+      answer(`Content-Length: 7\r\n${CHUNKED}`, Buffer.concat([chunk(BODY), chunk('')])),
+    ],
+    [
+      'with a header of 20 KB',
+      answer(`Set-Cookie: ${'x'.repeat(2000)}\r\n`.repeat(10) + `Content-Length: ${BODY.length}\r\n`, BODY),
+    ],
     ['up to the end of the connection', answer('Connection: close\r\n', BODY)],
     [
       'after early hints',
@@ -91,7 +99,6 @@ describe('bank-response-invalid', () => {
     ['cut off, gzip', answer('Content-Encoding: gzip\r\nConnection: close\r\n', PACKED.subarray(0, 40))],
     ['gzip without its check sum', answer('Content-Encoding: gzip\r\nConnection: close\r\n', PACKED.subarray(0, -8))],
     ['gzip that is none', answer('Content-Encoding: gzip\r\nConnection: close\r\n', BODY)],
-    ['an encoding we did not ask for', answer('Content-Encoding: compress\r\nConnection: close\r\n', BODY)],
     ['Content-Length twice', answer('Content-Length: 2\r\nContent-Length: 3\r\n', '{}x')],
     ['no HTTP', 'hello\r\n\r\n'],
     ['another protocol', 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'],
@@ -104,6 +111,52 @@ describe('bank-response-invalid', () => {
       status: 502,
     });
   });
+});
+
+test.each([
+  ['two lengths', answer('Content-Length: 2\r\nContent-Length: 2\r\n', '{}'), 'has two Content-Length headers (HPE_'],
+  ['no HTTP', 'hello\r\n\r\n', 'does not begin like HTTP (HPE_'],
+  ['a header of 100 KB', `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`, 'larger than 65536 bytes (HPE_'],
+  [
+    'half of a gzip',
+    answer('Content-Encoding: gzip\r\nConnection: close\r\n', PACKED.subarray(0, 40)),
+    'no end (Z_BUF_',
+  ],
+])('a response with %s is reported in words', async (_name, bytes, words) => {
+  const { url, egress } = await startBank((socket) => socket.end(bytes));
+  expect((await failureOf(egress.get(accountsAt(url)))).detail).toContain(words);
+});
+
+test.each([
+  ['br', 'Content-Encoding br that'],
+  ['ZSTD', 'Content-Encoding zstd that'],
+  ['secret-encoding', 'Content-Encoding that'],
+])('Content-Encoding %s was not requested, and is named if it is a known one', async (encoding, words) => {
+  const { url, egress } = await startBank((socket) =>
+    socket.end(answer(`Content-Encoding: ${encoding}\r\nConnection: close\r\n`, BODY)),
+  );
+  expect(await failureOf(egress.get(accountsAt(url)))).toMatchObject({
+    code: 'bank-response-invalid',
+    detail: expect.stringContaining(words),
+  });
+});
+
+test('a body in very many tiny pieces is not read to the end', async () => {
+  const tiny = Buffer.from('1\r\n \r\n'.repeat(1000));
+  let sent = 0;
+  const { url, egress } = await startBank((socket) => {
+    const pour = () => {
+      while (!socket.destroyed && socket.write(tiny)) sent += 1000;
+    };
+    socket.on('drain', pour);
+    socket.write(answer(CHUNKED));
+    pour();
+  }, 100_000_000);
+  expect(await failureOf(egress.get(accountsAt(url)))).toMatchObject({
+    code: 'bank-response-invalid',
+    detail: expect.stringContaining('65536 pieces'),
+  });
+  expect(sent).toBeGreaterThan(65_536);
 });
 
 test('more than 100 early hints are invalid, and are not read to the end', async () => {

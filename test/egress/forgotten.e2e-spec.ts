@@ -105,7 +105,7 @@ describe('connections that close without a response', () => {
     const bank = await closing('TLSv1.3', () => true);
     expect(await failureOf(createEgress(newClient()).get(accountsAt(bank.url)))).toMatchObject({
       code: 'certificate-rejected',
-      isInferred: true,
+      isRejection: false,
       detail: expect.stringMatching(/two connections in a row.*chain is missing.*allowlist.*BANK_TLS_MAX_VERSION=1\.2/),
     });
     expect(bank.resumed).toEqual([false, false]);
