@@ -19,6 +19,7 @@ import { EXIT } from './exit.js';
 import { reportFailedStart } from './report-failed-start.js';
 import { startEmbeddedSandbox } from './embedded-sandbox.js';
 import { listenForStop } from './listen-for-stop.js';
+import { warnOfNode } from './node-floor.js';
 import { spareMemory } from './spare-memory.js';
 
 /** Maximum wait for the last log lines to be written: their reader may have stopped reading. */
@@ -55,7 +56,8 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     forgetSecrets(process.env);
     exitOnInternalError(process, logger);
     spareMemory();
-    for (const warning of warnings) logger.warn({ event: 'config.warning' }, warning);
+    for (const warning of [...warnOfNode(process.versions.node), ...warnings])
+      logger.warn({ event: 'config.warning' }, warning);
     // ends a back-off that the sandbox's switches caused
     const onReset = () => reload('a switch of the sandbox was turned off');
     const { settings, sandbox } =

@@ -2,6 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { warnOfNode } from '../../src/cli/node-floor.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { get } from '../support/call.js';
 import { startProgram, type Program } from '../support/program.js';
@@ -59,6 +60,7 @@ describe('the sandbox starts with one command', () => {
     expect([answer.json.page.total, answer.headers['access-control-allow-origin']]).toEqual([120, origin]);
     expect(program.stderr()).toContain(`npm pack ${url}/client/accounts-gateway-client-`);
     expect(program.events('config.warning')).toMatchObject([
+      ...warnOfNode(process.versions.node).map((msg) => ({ msg })),
       { msg: '--sandbox ignores these settings: BANK_USERNAME, BANK_PASSWORD_FILE' },
     ]);
     expect(program.stdout()).not.toContain('planted-user');

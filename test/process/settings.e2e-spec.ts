@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { warnOfNode } from '../../src/cli/node-floor.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { get } from '../support/call.js';
@@ -41,6 +42,7 @@ describe('sources of settings', () => {
     await until(() => program.events('bank.call').length > 0);
     // the warning contains the misspelled name without its value; variables of other programs cause none
     expect(program.events('config.warning')).toMatchObject([
+      ...warnOfNode(process.versions.node).map((msg) => ({ msg })),
       { msg: expect.stringMatching(/BANK_USERNAM .*BANK_USERNAME\b/) },
     ]);
     expect(program.stdout()).not.toContain('planted-value');
