@@ -1,15 +1,14 @@
-# Two stages: build, then an image with only Node and dist/.
+# Two stages: build, then an image with only Node and dist/. This Node is pinned on its own: it may be newer than that of
+# `npm ci`. A pinned digest, or a mirror, without a change of this file:
+# docker build --build-context node:24.22.2-trixie-slim=docker-image://node:24.22.2-trixie-slim@sha256:... .
 
-# The exact version of the npm package `node` in package-lock.json. To pin the base image exactly, use its digest:
-# docker build --build-arg NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:... .
-ARG NODE_IMAGE=node:24.21.0-bookworm-slim
-
-FROM ${NODE_IMAGE} AS build
+# On this machine's architecture, whatever the image's: dist/ is the same for all.
+FROM --platform=$BUILDPLATFORM node:24.22.2-trixie-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 # The workspace in the lock file.
 COPY client/package.json ./client/
-# Without install scripts: the only one that matters installs Node 24, which the image already has. Behind a private
+# Without install scripts: the only one that matters installs a Node, which the image already has. Behind a private
 # registry or a proxy with its own CA, pass the build secrets `npmrc` and `ca` (PEM): they do not end up in the image.
 RUN --mount=type=secret,id=npmrc,target=/usr/local/etc/npmrc --mount=type=secret,id=ca \
     if [ -s /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi; \
@@ -29,7 +28,7 @@ RUN GIT_COMMIT=$GIT_COMMIT npm run build -- --sbom \
     && install -d -o 1000 -g 1000 -m 700 /image/var/lib/sandbox-bank && install -d /image/app && mv dist /image/app \
     && find /image -exec touch --no-dereference --date=@0 {} +
 
-FROM ${NODE_IMAGE}
+FROM node:24.22.2-trixie-slim
 ARG GIT_COMMIT
 ARG VERSION=1.0.0
 ARG SOURCE=

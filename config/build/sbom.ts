@@ -20,8 +20,8 @@ export interface Sbom {
 }
 
 /**
- * The part of an SBOM that ships: the packages in the bundle, and Node. For npm they are development dependencies,
- * because nobody installs them to run dist/. Omits time and serial number, so that equal builds have equal SBOMs.
+ * The part of an SBOM that ships: the packages in the bundle. For npm they are development dependencies, because nobody
+ * installs them to run dist/. Node is not among them: the image and the operator have their own. Omits time and serial number, so that equal builds have equal SBOMs.
  */
 export function toDeliveredSbom(
   { serialNumber: _serialNumber, metadata: { timestamp: _timestamp, ...metadata }, ...sbom }: Sbom,
@@ -29,7 +29,7 @@ export function toDeliveredSbom(
 ): Sbom {
   const refs = new Set(packages.map(({ name, version }) => `${name}@${version}`));
   const components = sbom.components
-    .filter(({ 'bom-ref': ref, name }) => name === 'node' || refs.has(ref))
+    .filter(({ 'bom-ref': ref }) => refs.has(ref))
     .map((component) => ({ ...component, scope: 'required', properties: component.properties.filter(isDelivered) }));
   const root = { ...metadata.component, name: 'accounts-gateway' };
   const delivered = new Set([root, ...components].map(({ 'bom-ref': ref }) => ref));

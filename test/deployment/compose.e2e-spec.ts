@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
+import { warnOfNode } from '../../src/cli/node-floor.js';
 import { read } from '../support/documents.js';
 import { settingErrors } from './setting-errors.js';
 
@@ -67,10 +68,21 @@ describe('docker-compose.yml', () => {
 });
 
 describe('Dockerfile', () => {
-  it('uses the Node version in package-lock.json, and the version in package.json', () => {
-    const lock = JSON.parse(read('package-lock.json')) as { packages: Record<string, { version: string }> };
-    const args = [...read('Dockerfile').matchAll(/^ARG (.+)$/gm)].map(([, value]) => value);
-    expect(args[0]).toBe(`NODE_IMAGE=node:${lock.packages['node_modules/node']?.version}-bookworm-slim`);
-    expect(args).toContain(`VERSION=${lock.packages['']?.version}`);
+  const text = read('Dockerfile');
+
+  it('ships one pinned Node without known vulnerabilities, on a Debian with regular support', () => {
+    const images = [...text.matchAll(/^FROM (?:--platform=\S+ )?(\S+)/gm)].map(([, image]) => image ?? '');
+    expect(new Set(images).size).toBe(1);
+    const version = /^node:(\d+\.\d+\.\d+)-trixie-slim$/.exec(images[0] ?? '')?.[1] ?? '';
+    expect(warnOfNode(version)).toEqual([]);
+  });
+
+  it('runs nothing on the target architecture, so that every machine can build all images', () => {
+    expect(text.slice(text.lastIndexOf('\nFROM '))).not.toMatch(/^RUN /m);
+  });
+
+  it('has the version in package.json', () => {
+    const { version } = JSON.parse(read('package.json')) as { version: string };
+    expect(/^ARG VERSION=(.+)$/m.exec(text)?.[1]).toBe(version);
   });
 });

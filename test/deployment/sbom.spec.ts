@@ -22,15 +22,15 @@ describe('the SBOM of a build', () => {
   const bundled = ['bundled', 'below-bundled'].map((name) => ({ folder: `/${name}`, name, version: '1.0.0' }));
   const sbom = toDeliveredSbom(all, bundled);
 
-  it('lists the bundled packages and Node as shipped, and no tool', () => {
+  it('lists the bundled packages as shipped, no tool, and not the Node of npm ci', () => {
     expect(sbom.components).toEqual(
-      ['bundled', 'below-bundled', 'node'].map((name) => ({ ...component(name, []), scope: 'required' })),
+      ['bundled', 'below-bundled'].map((name) => ({ ...component(name, []), scope: 'required' })),
     );
   });
 
   it('refers only to packages that it lists', () => {
     expect(sbom.dependencies).toEqual([
-      { ref: 'folder@1.0.0', dependsOn: ['bundled@1.0.0', 'node@1.0.0'] },
+      { ref: 'folder@1.0.0', dependsOn: ['bundled@1.0.0'] },
       { ref: 'bundled@1.0.0', dependsOn: ['below-bundled@1.0.0'] },
     ]);
   });
@@ -45,6 +45,6 @@ describe('the SBOM of a build', () => {
 
   it('omits a bundled package of another version', () => {
     const other = bundled.map((each) => ({ ...each, version: '2.0.0' }));
-    expect(toDeliveredSbom(all, other).components.map(({ name }) => name)).toEqual(['node']);
+    expect(toDeliveredSbom(all, other).components).toEqual([]);
   });
 });
