@@ -51,6 +51,9 @@ function misfits(all: Files): string[] {
     'a secret is not mounted': Object.entries(environment).some(
       ([name, path]) => name.endsWith('_FILE') && name !== 'SNAPSHOT_FILE' && !isSecret(path),
     ),
+    'a network policy allows every namespace': Object.values(all).some((text) =>
+      text.includes('namespaceSelector: {}'),
+    ),
     'a secret is among the files': Object.values(all).some((text) => /^kind: Secret$/m.test(text)),
   };
   return [...settingErrors(environment), ...Object.keys(found).filter((misfit) => found[misfit])];
