@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { foldNumber } from '../list/search-texts.js';
+import { foldText } from '../list/search-texts.js';
 import { FILTERS, type FilterName } from '../list/match.js';
 import type { Export, Query } from '../list/queries.js';
 import { SORT_FIELDS, type Sort } from '../list/sort.js';
@@ -32,7 +32,10 @@ const toParameter = ({ maxLength, fold, description }: (typeof FILTERS)[FilterNa
     .string({ error })
     .refine((value) => value !== '' && [...value].length <= maxLength, `must have 1 to ${maxLength} characters`)
     .refine((value) => FIT.test(value), 'must be valid UTF-8 without control characters')
-    .refine((value) => value === '' || foldNumber(value) !== '', 'must contain more than spaces and accents')
+    .refine(
+      (value) => value === '' || (foldText(value) !== '' && fold(value) !== ''),
+      'must contain more than spaces, accents and invisible characters',
+    )
     .transform(fold)
     .meta({ minLength: 1, maxLength, pattern: `^[^${UNFIT}]*[^${UNFIT}\\s][^${UNFIT}]*$` })
     .optional()

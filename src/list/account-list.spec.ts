@@ -21,11 +21,17 @@ const LETTERS = { Ø: 'O', Ł: 'L', Æ: 'AE' };
 const fold = (text: string) =>
   Object.entries(LETTERS).reduce(
     (plain, [letter, other]) => plain.replaceAll(letter, other),
-    text.toUpperCase().normalize('NFD').replace(/\p{M}/gu, ''),
+    text
+      .toUpperCase()
+      .normalize('NFD')
+      .replace(/[\p{M}\p{Cf}]/gu, '')
+      .split(/\s+/)
+      .filter(Boolean)
+      .join(' '),
   );
 const same = (value: string | null, wanted: string | undefined) =>
   wanted === undefined || value?.toLowerCase() === wanted.toLowerCase();
-const plainIban = (text: string) => text.replaceAll(' ', '').toUpperCase();
+const plainIban = (text: string) => fold(text).replace(/[^\p{L}\p{N}]/gu, '');
 
 function matches(one: Account, { status, currency, ownerId, iban, q }: Filters): boolean {
   const numbers = [...one.ibans, ...one.identifiers.map((each) => each.account)].filter((text) => text !== null);
@@ -37,7 +43,7 @@ function matches(one: Account, { status, currency, ownerId, iban, q }: Filters):
     (iban === undefined || numbers.some((text) => plainIban(text) === plainIban(iban))) &&
     (q === undefined ||
       texts.some((text) => text !== null && fold(text).includes(fold(q))) ||
-      numbers.some((text) => fold(plainIban(text)).includes(fold(plainIban(q)))))
+      (plainIban(q) !== '' && numbers.some((text) => plainIban(text).includes(plainIban(q)))))
   );
 }
 
@@ -143,6 +149,34 @@ describe('a list', () => {
     ]);
     for (let time = 0; time < 2; time++) expect(ask(list, { q: 'end' }, 'name')).toEqual(['iban', 'within']);
     expect(ask(list, { q: 'xen' }, 'name')).toEqual(['beyond', 'iban', 'within']);
+  });
+
+  it.each([
+    ['acme payments', 'Acme\u00A0Payments'],
+    ['co-operative', 'Co\u00AD-oper\u200Bative'],
+    ['acme\u2003 \tpayments', 'Acme Payments'],
+    ['acme payments', 'Acme\r\n\u0085Payments'],
+  ])('finds %j in %j: any white space is one space, format characters are nothing', (q, name) => {
+    expect(ask(accountListOf([account({ id: 'a', name }), account({ id: 'b' })]), { q }, 'name')).toEqual(['a']);
+  });
+
+  it('searches a bounded number of characters of each account', () => {
+    const ibans = Array.from({ length: 100 }, (_, index) => `${index}x`.padEnd(500, 'x'));
+    const list = accountListOf([account({ id: 'a', ibans })]);
+    const found = ibans.filter((iban) => ask(list, { q: iban.slice(0, 99) }, 'name').length > 0);
+    expect(found.length).toBeGreaterThan(10);
+    expect(found.length).toBeLessThan(20);
+    // all of an ordinary account
+    const many = Array.from({ length: 200 }, (_, index) => `DE${String(index).padStart(32, '0')}`);
+    const usual = accountListOf([account({ id: 'b', ibans: many })]);
+    expect(many.every((iban) => ask(usual, { iban }, 'name').length === 1)).toBe(true);
+  });
+
+  it('finds a UUID in any letter case, and other ids only as they are', () => {
+    const id = '3F2504E0-4f89-41d3-9a0c-0305e82c3301';
+    const list = accountListOf([account({ id }), account({ id: 'Other' })]);
+    for (const asked of [id, id.toLowerCase(), id.toUpperCase()]) expect(list.find(asked)?.id).toBe(id);
+    expect(list.find('other')).toBeUndefined();
   });
 
   it('compares only whole numbers: the start of a long number does not match', () => {

@@ -2,7 +2,7 @@ import { GatewayError } from '../errors/gateway-error.js';
 import type { Account } from './account.js';
 import { createMatch, type Filters } from './match.js';
 import { MAX_KEPT_LENGTH, SearchTexts } from './search-texts.js';
-import { sortAccounts, type Sort } from './sort.js';
+import { reverseOrder, sortAccounts, type Sort, type SortField } from './sort.js';
 
 /** The bounds of one list (docs/bounds.md#the-bank). */
 const MAX_ACCOUNTS = 200_000;
@@ -14,6 +14,8 @@ const MAX_CURRENCIES = 500;
  * as long.
  */
 const ACCOUNTS_A_STEP = 10;
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** Filters and sort order. */
 export interface Selection {
@@ -54,14 +56,20 @@ export class AccountList {
     return this.#byId.size;
   }
 
+  /** Finds an account by its id; a UUID in any letter case. */
   find(id: string): Account | undefined {
-    return this.#byId.get(id);
+    const found = this.#byId.get(id);
+    if (found || !UUID.test(id)) return found;
+    const wanted = id.toLowerCase();
+    for (const account of this.#byId.values()) if (account.id.toLowerCase() === wanted) return account;
+    return undefined;
   }
 
   inOrder(sort: Sort): readonly Account[] {
     const known = this.#orders.get(sort);
     if (known) return known;
-    const order = sortAccounts(this.#byId.values(), sort);
+    const field = sort.replace(/^-/, '') as SortField;
+    const order = sort === field ? sortAccounts(this.#byId.values(), field) : reverseOrder(this.inOrder(field), field);
     this.#orders.set(sort, order);
     return order;
   }

@@ -28,13 +28,16 @@ const MAX_CURRENCY = 10;
 const MAX_ENTRIES = 100;
 const MAX_DIGITS = 400;
 
-/** Named numbers are already strings of their digits. Null, missing and "" become null. */
+/**
+ * Well-formed Unicode without NUL, for every format of the answers. Named numbers are already strings of their digits. Null,
+ * missing and "" become null.
+ */
 const textUpTo =
   (max: number): Field<string | null> =>
   (value) => {
     if (typeof value === 'string') {
       if (value.length > max) throw new FieldInvalid(`has more than ${max} characters`);
-      return value === '' ? null : value;
+      return value.toWellFormed().replaceAll('\0', '') || null;
     }
     if (value === null || value === undefined) return null;
     if (typeof value === 'boolean' || Number.isSafeInteger(value)) return String(value);

@@ -1,5 +1,5 @@
 import type { Account } from './account.js';
-import { asWhole, foldCase, foldNumber, foldText, withoutSpaces, type SearchTexts } from './search-texts.js';
+import { asWhole, foldCase, foldNumber, foldText, type SearchTexts } from './search-texts.js';
 
 type Match = (account: Account) => boolean;
 
@@ -32,7 +32,7 @@ export const FILTERS = {
   status: oneOf('accounts with this status, in any letter case', 50, ({ status }) => [status]),
   currency: oneOf('accounts in this currency, in any letter case', 10, ({ currency }) => [currency]),
   iban: {
-    description: 'accounts with this IBAN or identifier; spaces and letter case are ignored',
+    description: 'accounts with this IBAN or identifier, compared by letters and digits',
     maxLength: 100,
     fold: foldNumber,
     create: (wanted, texts) => {
@@ -43,14 +43,14 @@ export const FILTERS = {
   ownerId: oneOf('accounts of the owner with this id, in any letter case', 200, ({ owner }) => [owner.id]),
   q: {
     description:
-      'part of name, description, IBAN, identifier or owner (the first 500 characters of each); letter case, accents and strokes (ø, ł) are ignored, and spaces in IBANs and identifiers',
+      'part of name, description, IBAN, identifier or owner (the first 500 characters of each); letter case, accents and strokes (ø, ł) are ignored, any white space is one space, and numbers are compared by letters and digits',
     maxLength: 100,
     fold: foldText,
     create: (wanted, texts) => {
-      const number = withoutSpaces(wanted);
+      const number = foldNumber(wanted);
       return (account) => {
         const { words, numbers } = texts.of(account);
-        return words.includes(wanted) || numbers.includes(number);
+        return words.includes(wanted) || (number !== '' && numbers.includes(number));
       };
     },
   },

@@ -63,5 +63,7 @@ export function* toRows(list: AccountList, asked: Export, asOf: string): Generat
 }
 
 function* toLines(accounts: readonly Account[]): Generator<string> {
-  for (const account of accounts) yield `${JSON.stringify(account)}\n`;
+  // some readers end a line there, too
+  const toEscape = (end: string) => `\\u${end.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  for (const account of accounts) yield `${JSON.stringify(account).replace(/[\u0085\u2028\u2029]/g, toEscape)}\n`;
 }

@@ -41,51 +41,59 @@ const UNDECOMPOSED: Readonly<Record<string, string>> = { Ø: 'O', Ł: 'L', Đ: '
 /** Folds a whole value for comparison: removes only letter case. */
 export const foldCase = (text: string): string => text.toLowerCase();
 
-/** Folds a text for searching: removes letter case, accents and strokes. */
+/**
+ * Folds a text for searching: removes letter case, accents, strokes and format characters (soft hyphen, zero-width space,
+ * direction marks). Any white space is one space.
+ */
 export function foldText(text: string): string {
-  if (ASCII.test(text)) return text.toUpperCase();
+  if (ASCII.test(text)) return withSingleSpaces(text).toUpperCase();
+  const visible = withSingleSpaces(text.replace(/\p{Cf}/gu, ''));
   // upper case writes ß as SS and unifies all forms of a letter, but only after lower case has made ẞ a ß
-  const upper = text.toLowerCase().toUpperCase();
+  const upper = visible.toLowerCase().toUpperCase();
   // removes separate accents first, because normalize takes quadratic time to order many of them
   const plain = withoutMarks(withoutMarks(upper).normalize('NFD'));
   return plain.replace(/[ØŁĐĦŦÆŒ]/g, (letter) => UNDECOMPOSED[letter] ?? letter);
 }
 
-/** Folds an IBAN or identifier for comparison: removes spaces, letter case and accents. */
-export function foldNumber(text: string): string {
-  return foldText(withoutSpaces(text));
-}
+/** Folds an IBAN or identifier for comparison: keeps letters and digits, without letter case, accents and a leading "IBAN". */
+export const foldNumber = (text: string): string =>
+  foldText(text)
+    .replace(/[^\p{L}\p{N}]/gu, '')
+    .replace(/^IBAN(?=[A-Z]{2}\d\d)/, '');
 
 /** Number of characters (UTF-16 units) of each text to search. */
 const SEARCHED_LENGTH = 500;
+/** Number of characters of all IBANs and identifiers of an account to search: more than 200 IBANs. */
+const SEARCHED_NUMBERS_LENGTH = 8000;
 /** Delimiter between and around texts; no search value contains it. */
 const BETWEEN = '\n';
 /** End marker of a truncated text, which is not a whole value. No search value contains it. */
 const CUT = '\0';
 
 /** Text that `q` searches: name, description and owner, folded. */
-export function toSearchText({ name, description, owner }: Account): string {
-  const lines = toLine(name) + toLine(description) + toLine(owner.id) + toLine(owner.name) + toLine(owner.number);
-  return foldText(BETWEEN + lines);
+function toSearchText({ name, description, owner }: Account): string {
+  const texts = [name, description, owner.id, owner.name, owner.number];
+  return BETWEEN + texts.map((text) => toLine(text, foldText)).join('');
 }
 
 /** All IBANs and identifiers, folded; `iban` and `q` search them. */
-export function toNumbersText({ ibans, identifiers }: Account): string {
+function toNumbersText({ ibans, identifiers }: Account): string {
   let lines = BETWEEN;
-  for (const iban of ibans) lines += toLine(withoutSpaces(iban));
-  for (const { account } of identifiers) if (account !== null) lines += toLine(withoutSpaces(account));
-  return foldText(lines);
+  for (const number of [...ibans, ...identifiers.map(({ account }) => account)]) {
+    if (lines.length < SEARCHED_NUMBERS_LENGTH) lines += toLine(number, foldNumber);
+  }
+  return lines;
 }
 
 /** A folded value with delimiters, so that it matches whole values only. */
 export const asWhole = (folded: string): string => `${BETWEEN}${folded}${BETWEEN}`;
 
-function toLine(text: string | null): string {
+function toLine(text: string | null, fold: (text: string) => string): string {
   if (text === null) return '';
-  return (text.length <= SEARCHED_LENGTH ? text : text.slice(0, SEARCHED_LENGTH) + CUT) + BETWEEN;
+  return (text.length <= SEARCHED_LENGTH ? fold(text) : fold(text.slice(0, SEARCHED_LENGTH)) + CUT) + BETWEEN;
 }
 
-const withoutMarks = (text: string): string => text.replace(/\p{M}/gu, '');
+/** The text with each run of white space as one space, and none at its ends. U+0085 is a line end, too. */
+const withSingleSpaces = (text: string): string => text.replace(/[\s\u0085]+/g, ' ').trim();
 
-/** The text without any white space. */
-export const withoutSpaces = (text: string): string => text.replace(/\s+/g, '');
+const withoutMarks = (text: string): string => text.replace(/\p{M}/gu, '');

@@ -737,7 +737,7 @@ export type ListAccountsData = {
          */
         currency?: string;
         /**
-         * accounts with this IBAN or identifier; spaces and letter case are ignored
+         * accounts with this IBAN or identifier, compared by letters and digits
          */
         iban?: string;
         /**
@@ -745,7 +745,7 @@ export type ListAccountsData = {
          */
         ownerId?: string;
         /**
-         * part of name, description, IBAN, identifier or owner (the first 500 characters of each); letter case, accents and strokes (ø, ł) are ignored, and spaces in IBANs and identifiers
+         * part of name, description, IBAN, identifier or owner (the first 500 characters of each); letter case, accents and strokes (ø, ł) are ignored, any white space is one space, and numbers are compared by letters and digits
          */
         q?: string;
         /**
@@ -913,7 +913,7 @@ export type GetBalancesData = {
          */
         currency?: string;
         /**
-         * accounts with this IBAN or identifier; spaces and letter case are ignored
+         * accounts with this IBAN or identifier, compared by letters and digits
          */
         iban?: string;
         /**
@@ -921,7 +921,7 @@ export type GetBalancesData = {
          */
         ownerId?: string;
         /**
-         * part of name, description, IBAN, identifier or owner (the first 500 characters of each); letter case, accents and strokes (ø, ł) are ignored, and spaces in IBANs and identifiers
+         * part of name, description, IBAN, identifier or owner (the first 500 characters of each); letter case, accents and strokes (ø, ł) are ignored, any white space is one space, and numbers are compared by letters and digits
          */
         q?: string;
     };
