@@ -39,7 +39,7 @@ it('an endless reply on an idle connection closes the connection', async () => {
       for (const [, name] of data
         .toString('latin1')
         .matchAll(/^(HELLO|TIME|SET|GET|STRLEN|GETRANGE|EVAL|DEL|PING)\r$/gm)) {
-        if (name === 'HELLO') socket.write('%0\r\n');
+        if (name === 'HELLO') socket.write('*0\r\n');
         else if (name === 'TIME') socket.write(`*2\r\n:${Math.floor(Date.now() / 1000)}\r\n:0\r\n`);
         else socket.write('+OK\r\n');
         if (name === 'DEL') setTimeout(() => endless(socket), 100);
@@ -57,6 +57,29 @@ it('an endless reply on an idle connection closes the connection', async () => {
   expect(connection.trouble).toBeNull();
   await until(() => ended);
   expect(connection.trouble).toBe('it did not answer in time (timeout)');
+});
+
+it.each([
+  ['a big number of 500 000 digits to every command', () => `(${'7'.repeat(500_000)}\r\n`, /makes no sense/],
+  ['what a Sentinel says', () => '*2\r\n$4\r\nmode\r\n$8\r\nsentinel\r\n', /leads to a Sentinel/],
+])('a server that replies %s cannot be used', async (_name, reply, trouble) => {
+  const server = createServer((socket) => {
+    socket
+      .on('error', () => undefined)
+      .on('data', (data) => {
+        for (const _command of data.toString('latin1').matchAll(/^\*\d+\r$/gm)) socket.write(reply());
+      });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onClose(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const url = { file: null, read: () => `redis://127.0.0.1:${port}` };
+  const settings = { REDIS_URL: url, REDIS_CA_FILE: undefined, REDIS_KEY_PREFIX: 'test:' };
+  // a limit that only a stalled thread reaches
+  const connection = new RedisConnection(settings, pino({ level: 'silent' }), new FakeClock(Date.now()), 2000);
+  onClose(() => connection.close());
+  await connection.connect();
+  expect(connection.trouble).toMatch(trouble);
 });
 
 it('a server that is not Redis is reported as such', async () => {

@@ -125,12 +125,12 @@ export class RedisConnection {
   async #open(): Promise<RedisClient> {
     const connectMs = CONNECT_WAITS * this.waitMs;
     const client = createRedisClient(this.settings, connectMs);
-    // an answer that is not Redis' is an error of the client, and `connect` still waits
+    // an answer that is not Redis' is an error of the client, and the command still waits
     const failing = once(client, 'error').then(([error]) => Promise.reject(error as Error));
     const connecting = client.connect();
     try {
       await inTime(Promise.race([connecting, failing]), connectMs);
-      await this.#check(client);
+      await Promise.race([this.#check(client), failing]);
       return client;
     } catch (error) {
       client.destroy();
@@ -158,7 +158,8 @@ export class RedisConnection {
       ...(await this.atConnect()),
     ];
     const [hello] = await exchange(client, [['HELLO']], this.waitMs);
-    if (isCluster(hello)) throw new RedisFailure('cluster');
+    const mode = modeOf(hello);
+    if (mode === 'cluster' || mode === 'sentinel') throw new RedisFailure(mode);
     const [time] = await exchange(client, commands, this.waitMs);
     readTime(time, this.clock.now());
   }
@@ -194,16 +195,19 @@ export function readTime(reply: unknown, { wall }: Instant): number {
   return ms;
 }
 
-/** True if the reply to HELLO is from a cluster node. */
-const isCluster = (hello: unknown): boolean =>
-  typeof hello === 'object' && hello !== null && 'mode' in hello && String(hello.mode) === 'cluster';
+/** How the server runs, from its reply to HELLO, a list of names and values: `standalone`, `cluster` or `sentinel`. */
+function modeOf(hello: unknown): string {
+  const words = Array.isArray(hello) ? (hello as unknown[]).map(String) : [];
+  return words[words.indexOf('mode') + 1] ?? '';
+}
 
 async function exchange(
   client: RedisClient,
   commands: readonly Command[],
   withinMs: number,
 ): Promise<readonly unknown[]> {
-  const options = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
+  // no reply of ours is a big number, which would take seconds to read
+  const options = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.BIG_NUMBER]: String } };
   const replies = Promise.all(
     commands.map((command) => client.sendCommand<unknown>([...command], options).catch(toNullIfOtherType)),
   );
@@ -232,6 +236,8 @@ function createRedisClient({ REDIS_URL, REDIS_CA_FILE: caFile }: RedisSettings, 
   };
   const client = createClient({
     url,
+    // version 3 greets with replies that the library reads in its own way
+    RESP: 2,
     socket:
       url.startsWith('rediss:') && caFile
         ? { ...limits, tls: true, ca: readCertificates(caFile).pem, allowPartialTrustChain: true }

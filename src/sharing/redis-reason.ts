@@ -17,6 +17,7 @@ const REASONS: Readonly<Record<string, string>> = {
   nonsense: 'its reply makes no sense: the server may not be Redis',
   clock: "its clock differs from this machine's by more than a day",
   cluster: CLUSTER,
+  sentinel: 'REDIS_URL leads to a Sentinel, which stores nothing: name the primary itself',
   MOVED: CLUSTER,
   CLUSTERDOWN: CLUSTER,
   NOAUTH: 'it wants a user and password in REDIS_URL',
