@@ -20,7 +20,6 @@ import { reportFailedStart } from './report-failed-start.js';
 import { startEmbeddedSandbox } from './embedded-sandbox.js';
 import { listenForStop } from './listen-for-stop.js';
 import { warnOfNode } from './node-floor.js';
-import { spareMemory } from './spare-memory.js';
 
 /** Maximum wait for the last log lines to be written: their reader may have stopped reading. */
 const FLUSH_WITHIN_MS = 1000;
@@ -55,7 +54,6 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     opened.defer(async () => void (await tracing?.stop()));
     forgetSecrets(process.env);
     exitOnInternalError(process, logger);
-    spareMemory();
     for (const warning of [...warnOfNode(process.versions.node), ...warnings])
       logger.warn({ event: 'config.warning' }, warning);
     // ends a back-off that the sandbox's switches caused

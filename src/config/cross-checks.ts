@@ -72,7 +72,14 @@ export function checkCertificateFiles(values: Partial<Values>): SettingsError[] 
 }
 
 /** Node options that open the process, or expose the contents of its memory or connections. */
-const LEAKS = /(?:^|[\s"'])(--(?:inspect|tls-keylog|trace-tls|heapsnapshot-|heap-prof|cpu-prof|report-)[a-z-]*)/g;
+const LEAKS =
+  /^--(?:abort-on-uncaught-exception|inspect|tls-keylog|trace-tls|heapsnapshot-|heap-prof|cpu-prof|prof|report-)[a-z-]*/;
+
+/** NODE_OPTIONS as Node splits them: at spaces outside double quotes, in which a backslash takes the next character as it is. */
+const splitOptions = (text: string): string[] =>
+  [...text.matchAll(/(?:"(?:\\.|[^"\\])*"?|[^\s"])+/g)].map(([option]) =>
+    option.replace(/"((?:\\.|[^"\\])*)"?/g, (_quoted, inside: string) => inside.replace(/\\(.)/g, '$1')),
+  );
 
 /**
  * Checks what NODE_ENV=production forbids: options that open or print secrets, or pretend to be a bank.
@@ -86,8 +93,8 @@ export function checkProduction(
   inspectorUrl = inspector.url(),
 ): SettingsError[] {
   if (env['NODE_ENV'] !== 'production') return [];
-  const options = [...nodeFlags, env['NODE_OPTIONS'] ?? ''].join(' ').replaceAll('_', '-');
-  const leaks = new Set([...options.matchAll(LEAKS)].map(([, name = '']) => name));
+  const options = [...nodeFlags, ...splitOptions(env['NODE_OPTIONS'] ?? '')];
+  const leaks = new Set(options.flatMap((option) => LEAKS.exec(option.replaceAll('_', '-'))?.[0] ?? []));
   if (inspectorUrl && ![...leaks].some((name) => name.startsWith('--inspect'))) leaks.add('an open inspector');
   const forbidden = [...leaks].map((name) => `forbids ${name}: secrets would leave the process`);
   if (embeddedSandbox) {

@@ -444,6 +444,8 @@ describe('in production', () => {
     '--cpu-prof',
     '--report-on-signal',
     '--report-uncaught-exception',
+    '--abort-on-uncaught-exception',
+    '--prof',
     '--inspect=0',
     '--inspect-brk',
   ])('NODE_ENV forbids %s, as a flag and in NODE_OPTIONS with quotes and underscores', (flag) => {
@@ -452,6 +454,19 @@ describe('in production', () => {
     expect(checkProduction(production, false, [flag])).toMatchObject([error]);
     expect(checkProduction({ ...production, ...quoted }, false)).toMatchObject([error]);
     expect(checkProduction(quoted, false, [flag])).toEqual([]);
+  });
+
+  it.each([
+    '--heap"snapshot"-signal=SIGUSR2',
+    '"--he\\ap-prof"',
+    '--title="a b" --cpu"-"prof',
+    '"--tls-keylog=/tmp/a b"',
+  ])('NODE_ENV forbids NODE_OPTIONS=%s, which Node unquotes', (options) => {
+    expect(checkProduction({ ...production, NODE_OPTIONS: options }, false)).toHaveLength(1);
+  });
+
+  it.each(['--title="x --inspect"', '--require=./--inspect.js'])('the negative case: NODE_OPTIONS=%s', (options) => {
+    expect(checkProduction({ ...production, NODE_OPTIONS: options }, false)).toEqual([]);
   });
 
   it('NODE_ENV forbids an open inspector', () => {

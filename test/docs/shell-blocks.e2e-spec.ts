@@ -100,7 +100,8 @@ it('the doctor of docs/troubleshooting.md runs as the unit does: its user, setti
   /** systemd's complaints about the unit, under a name. Empty if it is well formed. */
   const complaintsAbout = (unit: string, name: string) => {
     const file = join(temporaryDirectory(), name);
-    writeFileSync(file, unit.replace(/(?<=^ExecStart=)\S+/m, process.execPath));
+    // quoted, because the path may have a space
+    writeFileSync(file, unit.replace(/(?<=^ExecStart=)\S+/m, `"${process.execPath}"`));
     const { stderr } = spawnSync(pathOf('systemd-analyze'), ['verify', '--man=no', file], { encoding: 'utf8' });
     return stderr;
   };
