@@ -230,6 +230,34 @@ describe('a stop loses no call', () => {
     await until(() => bank.sockets.size === 0);
   });
 
+  it('not even one that gets SIGHUP while it drains: the call in flight completes, exit code 0', async () => {
+    const program = await startWith({ SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0', SHUTDOWN_DELAY_MS: '500' });
+    const url = await program.started();
+    await until(() => program.events('snapshot.refreshed').length === 1);
+    const letGo = holdAccounts(bank);
+    const inFlight = get(`${url}/api/v1/accounts`);
+    inFlight.catch(() => undefined);
+    await until(() => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts')).length === 2);
+    program.child.kill('SIGTERM');
+    await until(() => program.events('gateway.stopping').length === 1);
+    program.child.kill('SIGHUP');
+    await until(() => program.events('config.reload').length === 1);
+    // from now on, the listener is closed
+    await until(() =>
+      get(`${url}/health/live`).then(
+        () => false,
+        () => true,
+      ),
+    );
+    program.child.kill('SIGHUP');
+    await until(() => program.events('config.reload').length === 2);
+    letGo();
+    expect((await inFlight).status).toBe(200);
+    expect(await program.exit).toBe(0);
+    expect(program.stderr()).toBe('');
+    expect(program.stdout()).not.toMatch(/"level":"(error|fatal)"/);
+  });
+
   it('and is not delayed by an endless token request that nobody waits for', async () => {
     bank.onToken = () => undefined;
     const program = await startWith({ BANK_REQUEST_TIMEOUT_MS: '60000' });
