@@ -31,6 +31,7 @@ const ORDER = [
   'list',
   'errors',
   'config',
+  'files',
 ];
 
 interface Import {

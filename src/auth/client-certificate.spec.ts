@@ -4,13 +4,13 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { bag, certificateBag, pbmac1Pfx, toBer } from '../../test/support/der.js';
 import { Workshop } from '../../test/support/pfx-workshop.js';
 import { hasKeytool, hasOpenssl, pathOf } from '../../test/support/tools.js';
-import { toPfx } from '../config/certificate-files.js';
+import { toPfx } from '../files/certificate-files.js';
 import type { Settings } from '../config/settings.js';
 import { readIdentityMaterial } from './identity-material.js';
-import { CertificateUnreadable } from './certificate-unreadable.js';
+import { CertificateUnreadable } from '../files/certificate-unreadable.js';
 import { toClientCertificate, type ClientCertificate } from './client-certificate.js';
-import { EXPORT_AGAIN } from './passcode-based-encryption.js';
-import { readPfx } from './read-pfx.js';
+import { EXPORT_AGAIN } from '../files/passcode-based-encryption.js';
+import { readPfx } from '../files/read-pfx.js';
 
 // slightly after now, because the certificates of this test are valid from now on
 const NOW = new Date(Date.now() + 60_000);

@@ -1,17 +1,18 @@
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { isKeyOf, isSelfSigned, issued, toDistinguishedName, toIssuers } from '../config/certificate-files.js';
+import {
+  isKeyOf,
+  isSelfSigned,
+  issued,
+  toDistinguishedName,
+  toIssuers,
+  type KeysAndCertificates,
+} from '../files/certificate-files.js';
 import { GatewayError } from '../errors/gateway-error.js';
-import { CertificateUnreadable } from './certificate-unreadable.js';
+import { CertificateUnreadable } from '../files/certificate-unreadable.js';
 
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 const ANY_PURPOSE = '2.5.29.37.0';
-
-/** All keys and certificates in the operator's files. */
-export interface KeysAndCertificates {
-  readonly keys: readonly KeyObject[];
-  readonly certificates: readonly X509Certificate[];
-}
 
 /**
  * The identity of the gateway at the bank. CA certificates are only in `chainPem`, to be sent along; none of them is

@@ -11,7 +11,7 @@ import { until } from '../../test/support/until.js';
 import { readSettings } from '../config/read-settings.js';
 import type { SecretSource } from '../config/kinds.js';
 import type { Settings } from '../config/settings.js';
-import { FileUnusable } from '../config/small-file.js';
+import { FileUnusable } from '../files/small-file.js';
 import { IdentityHolder } from './identity-holder.js';
 import { watchedFiles } from './identity-material.js';
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import pLimit from 'p-limit';
-import { RenewedFiles } from '../config/renewed-files.js';
-import { FileUnusable } from '../config/small-file.js';
+import { RenewedFiles } from '../files/renewed-files.js';
+import { FileUnusable } from '../files/small-file.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
 import { daysLeft, ExpiryNotice } from '../telemetry/expiry-notice.js';
@@ -18,7 +18,7 @@ import {
   type IdentityMaterial,
 } from './identity-material.js';
 import { validityError } from './client-certificate.js';
-import { CertificateUnreadable } from './certificate-unreadable.js';
+import { CertificateUnreadable } from '../files/certificate-unreadable.js';
 
 /** Failures of what is in use that a changed password, user name or CA file may end. */
 const MENDED_BY_OTHER_FILES: ReadonlySet<string> = new Set<ProblemCode>([

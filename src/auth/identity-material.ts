@@ -1,15 +1,16 @@
 import type { Settings } from '../config/settings.js';
 import {
   ContentsUnusable,
+  type KeysAndCertificates,
   readCertificates,
   toCertificates,
   toPfx,
   toPrivateKeys,
-} from '../config/certificate-files.js';
-import { FileUnusable, readSmallFile } from '../config/small-file.js';
-import { toClientCertificate, type ClientCertificate, type KeysAndCertificates } from './client-certificate.js';
-import { CertificateUnreadable, describeSlip } from './certificate-unreadable.js';
-import { readPfx } from './read-pfx.js';
+} from '../files/certificate-files.js';
+import { FileUnusable, readSmallFile } from '../files/small-file.js';
+import { toClientCertificate, type ClientCertificate } from './client-certificate.js';
+import { CertificateUnreadable, describeSlip } from '../files/certificate-unreadable.js';
+import { readPfx } from '../files/read-pfx.js';
 
 /** Everything that identifies us to the bank, read and checked together. */
 export interface IdentityMaterial {

@@ -8,7 +8,7 @@ import { Recorder, type MaskedRecording } from '../operations/doctor/record/reco
 import { readRecording, RecordingUnusable, type Recording } from '../sandbox/replay/read-recording.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import { loadSettings } from '../config/load-settings.js';
-import { whyNotWritten } from '../config/small-file.js';
+import { whyNotWritten } from '../files/small-file.js';
 import { VERSION } from '../config/build-output.js';
 import { startEmbeddedSandbox } from './embedded-sandbox.js';
 import { EXIT } from './exit.js';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { request as requestPlainly, type IncomingMessage } from 'node:http';
 import { request as requestSecurely, type RequestOptions } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
-import { readCertificates } from '../config/certificate-files.js';
-import { FileUnusable } from '../config/small-file.js';
+import { readCertificates } from '../files/certificate-files.js';
+import { FileUnusable } from '../files/small-file.js';
 import { EXIT } from './exit.js';
 
 /** Shorter than the timeout of the image's HEALTHCHECK, so that Docker shows the reason. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { whereSettingsAre } from '../config/env-file.js';
 import { SettingsInvalid } from '../config/settings-error.js';
-import { CertificateUnreadable } from '../auth/certificate-unreadable.js';
+import { CertificateUnreadable } from '../files/certificate-unreadable.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
 import { RecordingUnusable } from '../sandbox/replay/read-recording.js';
 import { EXIT } from './exit.js';

@@ -1,10 +1,10 @@
 import inspector from 'node:inspector';
 import { isIP } from 'node:net';
-import { readListenerPair } from './certificate-files.js';
+import { readListenerPair } from '../files/certificate-files.js';
 import { toError, type SettingsError } from './settings-error.js';
 import type { Command, SettingName } from './settings-schema.js';
 import type { Values } from './settings.js';
-import { whyUnusable, readSmallFile } from './small-file.js';
+import { whyUnusable, readSmallFile } from '../files/small-file.js';
 
 /** Errors in combinations of the settings that a command uses. A value that is invalid by itself is undefined here. */
 export function crossCheck(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'dotenv';
 import { SettingsInvalid } from './settings-error.js';
 import { SECRET_NAMES } from './settings-schema.js';
-import { FileUnusable, readTextFile } from './small-file.js';
+import { FileUnusable, readTextFile } from '../files/small-file.js';
 
 /** Read from the working directory, for variables that the environment does not set. */
 const ENV_FILE = '.env';

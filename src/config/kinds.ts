@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { toCidr, toNetworks } from './cidr.js';
-import { readCertificates } from './certificate-files.js';
-import { whyUnusable } from './small-file.js';
+import { readCertificates } from '../files/certificate-files.js';
+import { whyUnusable } from '../files/small-file.js';
 
 /**
  * Schemas for the kinds of values. Each parses the text of a variable. Its messages continue a sentence that begins

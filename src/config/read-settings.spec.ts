@@ -9,7 +9,7 @@ import { checkProduction } from './cross-checks.js';
 import { readSettings, unknownNames, type ReadOptions } from './read-settings.js';
 import { SettingsInvalid, type SettingsError } from './settings-error.js';
 import { KNOWN_NAMES, SECRET_NAMES, settingsSchema } from './settings-schema.js';
-import { FileUnusable } from './small-file.js';
+import { FileUnusable } from '../files/small-file.js';
 
 type Env = Record<string, string>;
 

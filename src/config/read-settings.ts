@@ -14,7 +14,7 @@ import {
   type SettingName,
 } from './settings-schema.js';
 import type { Settings, Values } from './settings.js';
-import { FileUnusable, readSecretFile } from './small-file.js';
+import { FileUnusable, readSecretFile } from '../files/small-file.js';
 
 export interface ReadOptions {
   /** True if the sandbox is the bank. */

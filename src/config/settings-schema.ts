@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import * as kinds from './kinds.js';
-import { readSnapshotKey } from './small-file.js';
+import { readSnapshotKey } from '../files/small-file.js';
 
 /** A setting for operators: docs/settings.md and config/*.env.example are generated from it. */
 interface About {

@@ -1,9 +1,9 @@
 import type { Server } from 'node:https';
 import type { Logger } from 'pino';
-import { readListenerPair, toDistinguishedName } from '../config/certificate-files.js';
-import { RenewedFiles } from '../config/renewed-files.js';
+import { readListenerPair, toDistinguishedName } from '../files/certificate-files.js';
+import { RenewedFiles } from '../files/renewed-files.js';
 import type { Settings } from '../config/settings.js';
-import { FileUnusable } from '../config/small-file.js';
+import { FileUnusable } from '../files/small-file.js';
 import { daysLeft, ExpiryNotice } from '../telemetry/expiry-notice.js';
 import type { Clock } from '../time/clock.js';
 

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import type { Logger } from 'pino';
-import { whyNotWritten } from '../config/small-file.js';
+import { whyNotWritten } from '../files/small-file.js';
 import type { Clock } from '../time/clock.js';
 import { HEADER_BYTES, CopyRejected, type Group } from './sealing.js';
 import type { CopyState, Store } from './stored-source.js';

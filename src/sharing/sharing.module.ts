@@ -3,7 +3,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { BankModule } from '../bank/bank.module.js';
 import { Settings } from '../config/settings.js';
-import { readSnapshotKey } from '../config/small-file.js';
+import { readSnapshotKey } from '../files/small-file.js';
 import { BankSource } from '../snapshot/bank-source.js';
 import { SnapshotSource } from '../snapshot/snapshot-source.js';
 import { Log } from '../telemetry/log.js';

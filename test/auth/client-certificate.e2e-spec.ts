@@ -2,7 +2,7 @@ import { readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { IdentityHolder } from '../../src/auth/identity-holder.js';
-import { readPfx } from '../../src/auth/read-pfx.js';
+import { readPfx } from '../../src/files/read-pfx.js';
 import { holdAccounts } from '../support/bank-for-file.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';

@@ -147,12 +147,12 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
   ],
   Files: [
     [
-      '`.env`, secret, certificate and CA files: {config/small-file MAX_BYTES MB}, regular files',
+      '`.env`, secret, certificate and CA files: {files/small-file MAX_BYTES MB}, regular files',
       'an error with the setting',
-      'src/config/small-file.spec.ts',
+      'src/files/small-file.spec.ts',
     ],
     [
-      'client certificate: {auth/passcode-based-encryption MAX_ROUNDS} rounds of a key derivation',
+      'client certificate: {files/passcode-based-encryption MAX_ROUNDS} rounds of a key derivation',
       'rejected',
       'src/auth/client-certificate.spec.ts',
     ],

@@ -1,6 +1,6 @@
 import { createHmac, pbkdf2Sync } from 'node:crypto';
 import forge from 'node-forge';
-import { type Asn1, childrenOf, parseAsn1 } from '../../src/config/asn1.js';
+import { type Asn1, childrenOf, parseAsn1 } from '../../src/files/asn1.js';
 
 /** One DER element. */
 export function der(tag: number, ...content: Buffer[]): Buffer {

@@ -4,7 +4,7 @@ import { existingEnvFile, whereSettingsAre } from '../../config/env-file.js';
 import { SettingsInvalid } from '../../config/settings-error.js';
 import type { Settings } from '../../config/settings.js';
 import { describeRoute } from '../../egress/route.js';
-import { CertificateUnreadable } from '../../auth/certificate-unreadable.js';
+import { CertificateUnreadable } from '../../files/certificate-unreadable.js';
 import { daysLeft, EXPIRING_UNDER_DAYS, toDays } from '../../telemetry/expiry-notice.js';
 import { SandboxNotStarted } from '../../sandbox/listen.js';
 import type { Clock } from '../../time/clock.js';

@@ -2,7 +2,7 @@ import { hash, type X509Certificate } from 'node:crypto';
 import type { Agent } from 'node:http';
 import { request as openRequest } from 'node:https';
 import { TLSSocket } from 'node:tls';
-import { toDistinguishedName } from '../../config/certificate-files.js';
+import { toDistinguishedName } from '../../files/certificate-files.js';
 import { CallFailed, connectionOf } from '../../egress/connection.js';
 import { toHost } from '../../egress/dial.js';
 import type { Egress } from '../../egress/egress.js';

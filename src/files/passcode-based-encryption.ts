@@ -1,7 +1,7 @@
 import { createDecipheriv, createHmac, getCipherInfo, hash as digestOf, pbkdf2 } from 'node:crypto';
 import { setImmediate as yieldToCallers } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { type Asn1, childrenOf, countOf, isInteger, isSequence, octetsOf, oidOf } from '../config/asn1.js';
+import { type Asn1, childrenOf, countOf, isInteger, isSequence, octetsOf, oidOf } from './asn1.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 
 const PBKDF2 = '1.2.840.113549.1.5.12';

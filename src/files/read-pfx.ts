@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
-import { type Asn1, childrenOf, isSequence, octetsOf, oidOf, parseAsn1 } from '../config/asn1.js';
+import { type Asn1, childrenOf, isSequence, octetsOf, oidOf, parseAsn1 } from './asn1.js';
 import { CertificateUnreadable, describeSlip } from './certificate-unreadable.js';
-import type { KeysAndCertificates } from './client-certificate.js';
+import type { KeysAndCertificates } from './certificate-files.js';
 import { toDecrypt, toMac, toPasscodes, type Passcode } from './passcode-based-encryption.js';
 
 const DATA = '1.2.840.113549.1.7.1';

@@ -3,6 +3,12 @@ import { createSecureContext } from 'node:tls';
 import { readBlocks, type Block } from './pem-or-der.js';
 import { FileUnusable, readSmallFile } from './small-file.js';
 
+/** All keys and certificates in the operator's files. */
+export interface KeysAndCertificates {
+  readonly keys: readonly KeyObject[];
+  readonly certificates: readonly X509Certificate[];
+}
+
 /** Thrown for unusable contents. `is` continues a sentence that begins with the name of the file or variable. */
 export class ContentsUnusable extends Error {
   constructor(
