@@ -15,7 +15,8 @@ for (const file of ['package.json', 'client/package.json', 'package-lock.json'])
 }
 SCRIPT
 sed -i "s/^ARG VERSION=.*/ARG VERSION=$version/" Dockerfile
-sed -i -E "s#(NAME:|/download/v|download v|accounts-gateway-)[0-9]+\.[0-9]+\.[0-9]+#\1$version#g" docs/deploy.md
+sed -i -E "s#(NAME:|download v|accounts-gateway-)[0-9]+\.[0-9]+\.[0-9]+#\1$version#g" docs/deploy.md
+sed -i -E "s/^[0-9.]+ · \[changelog\]/$version · [changelog]/" README.md
 sed -i "s/newTag: .*/newTag: $version/" config/kubernetes/kustomization.yaml
 sed -i -E "s/accounts-gateway-client-[0-9]+\.[0-9]+\.[0-9]+\.tgz/accounts-gateway-client-$version.tgz/g" README.md client/README.md docs/*.md
 npm run --silent docs
