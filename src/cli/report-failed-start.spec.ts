@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { CertificateUnreadable } from '../files/certificate-unreadable.js';
-import { RecordingUnusable } from '../sandbox/replay/read-recording.js';
+import { RecordingUnusable } from '../recording/read-recording.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
 import { reportFailedStart } from './report-failed-start.js';
 

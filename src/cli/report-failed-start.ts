@@ -3,7 +3,7 @@ import { whereSettingsAre } from '../config/env-file.js';
 import { SettingsInvalid } from '../config/settings-error.js';
 import { CertificateUnreadable } from '../files/certificate-unreadable.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
-import { RecordingUnusable } from '../sandbox/replay/read-recording.js';
+import { RecordingUnusable } from '../recording/read-recording.js';
 import { EXIT } from './exit.js';
 
 type SystemError = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };

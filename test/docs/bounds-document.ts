@@ -162,9 +162,9 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'test/fleet/snapshot-file-outlives-a-restart',
     ],
     [
-      'recordings that are compared: {operations/doctor/record/compare-forms MAX_PLACES} places, paths of {operations/doctor/record/compare-forms MAX_PATH_LENGTH} characters',
+      'recordings that are compared: {recording/compare-forms MAX_PLACES} places, paths of {recording/compare-forms MAX_PATH_LENGTH} characters',
       'not compared',
-      'src/operations/doctor/record/compare-forms.spec.ts',
+      'src/recording/compare-forms.spec.ts',
     ],
   ],
   'Other parties': [

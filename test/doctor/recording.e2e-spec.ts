@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type { Account } from '../../src/list/account.js';
-import { compareForms } from '../../src/operations/doctor/record/compare-forms.js';
-import { Recorder, type MaskedRecording } from '../../src/operations/doctor/record/recorder.js';
-import { readRecording, type Exchange } from '../../src/sandbox/replay/read-recording.js';
+import { compareForms } from '../../src/recording/compare-forms.js';
+import { Recorder, type MaskedRecording } from '../../src/recording/recorder.js';
+import { readRecording, type Exchange } from '../../src/recording/read-recording.js';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { toEnvironment, type BankAddress } from '../support/bank-address.js';
 import { bankForFile } from '../support/bank-for-file.js';

@@ -1,4 +1,4 @@
-import type { Exchange } from '../../src/sandbox/replay/read-recording.js';
+import type { Exchange } from '../../src/recording/read-recording.js';
 
 /** A recorded page of the account list, a 200 with this body. */
 export const recordedPage = (body: string, change: Partial<Exchange> = {}): Exchange => ({

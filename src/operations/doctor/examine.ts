@@ -7,7 +7,7 @@ import { Activity } from '../../telemetry/activity.js';
 import type { Clock } from '../../time/clock.js';
 import { describeBank, recordOddPages } from './record-bank.js';
 import type { TlsFacts } from './connect.js';
-import type { Recorder } from './record/recorder.js';
+import type { Recorder } from '../../recording/recorder.js';
 import { checkAccounts, checkShape } from './check-accounts.js';
 import { checkDns, checkRoute, checkSharing, checkTls } from './check-connection.js';
 import { checkCertificate, checkSettings, type SettingsSource } from './check-files.js';

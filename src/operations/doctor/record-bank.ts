@@ -4,9 +4,9 @@ import type { IdentityMaterial } from '../../auth/identity-material.js';
 import { ACCOUNTS_PATH } from '../../bank/account-reader.js';
 import type { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
-import type { RecordingFacts } from '../../sandbox/replay/read-recording.js';
+import type { RecordingFacts } from '../../recording/read-recording.js';
 import type { TlsFacts } from './connect.js';
-import type { BankDescription, Recorder } from './record/recorder.js';
+import type { BankDescription, Recorder } from '../../recording/recorder.js';
 
 /** Host labels that identify nobody. */
 const GENERIC = /\b(api|www|com|net|org|localhost|example|internal)\b/g;

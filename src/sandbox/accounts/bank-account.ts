@@ -1,4 +1,4 @@
-import type { Digits } from './digits.js';
+import type { Digits } from '../../recording/digits.js';
 
 /** One entry of the account list, as the bank sends it (docs/bank.md#fields-of-an-account). */
 export interface BankAccount {

@@ -1,6 +1,6 @@
 import type { BankAccount, BankBalance } from './bank-account.js';
 import { Dice, toUuid } from './dice.js';
-import { Digits, toDecimalText } from './digits.js';
+import { Digits, toDecimalText } from '../../recording/digits.js';
 import { createIban, toBic, type IbanCountry } from './iban.js';
 import { addOddity } from './oddities.js';
 

@@ -1,5 +1,5 @@
 import { Dice } from './dice.js';
-import { toDecimalText } from './digits.js';
+import { toDecimalText } from '../../recording/digits.js';
 
 const INTRA_DAY = /("intraDayAmount":)(-?\d+)(?:\.(\d+))?(?=[,}])/g;
 

@@ -1,6 +1,6 @@
 import type { BankAccount, BankBalance } from './bank-account.js';
 import type { Dice } from './dice.js';
-import { Digits } from './digits.js';
+import { Digits } from '../../recording/digits.js';
 import { createIban, toBic } from './iban.js';
 
 const EVERY = 100;

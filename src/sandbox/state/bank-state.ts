@@ -1,7 +1,7 @@
 import type { AccessTokens } from './access-tokens.js';
 import type { AccountBook } from '../accounts/account-book.js';
 import type { RequestLog } from './request-log.js';
-import type { Replay } from '../replay/replay.js';
+import type { Replay } from '../../recording/replay.js';
 import type { Switches } from './switches.js';
 
 /** State shared by the two endpoints and the control port. */

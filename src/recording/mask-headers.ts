@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { hasManyDigits } from '../../../errors/many-digits.js';
+import { hasManyDigits } from '../errors/many-digits.js';
 import type { DataWords } from './mask-body.js';
 import type { Mask } from './mask.js';
 

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { EndedCall } from '../../../egress/egress.js';
-import { VERSION } from '../../../config/build-output.js';
-import type { Exchange, ExchangeKind, RecordingFacts } from '../../../sandbox/replay/read-recording.js';
+import type { EndedCall } from '../egress/egress.js';
+import { VERSION } from '../config/build-output.js';
+import type { Exchange, ExchangeKind, RecordingFacts } from './read-recording.js';
 import { DataWords, maskBody, wordsOf } from './mask-body.js';
 import { maskHeaders } from './mask-headers.js';
 import { Mask } from './mask.js';

@@ -1,7 +1,7 @@
 import { isValidIBAN } from 'ibantools';
-import { hasManyDigits } from '../../../errors/many-digits.js';
-import { Digits, parseDigits } from '../../../sandbox/accounts/digits.js';
-import type { Exchange, ExchangeKind } from '../../../sandbox/replay/read-recording.js';
+import { hasManyDigits } from '../errors/many-digits.js';
+import { Digits, parseDigits } from './digits.js';
+import type { Exchange, ExchangeKind } from './read-recording.js';
 
 const NAMES: Readonly<Record<ExchangeKind, string>> = {
   token: 'the token endpoint',

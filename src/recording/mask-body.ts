@@ -1,6 +1,6 @@
-import { ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS } from '../../../list/bank-account.js';
-import { hasManyDigits } from '../../../errors/many-digits.js';
-import { Digits, parseDigits } from '../../../sandbox/accounts/digits.js';
+import { ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS } from '../list/bank-account.js';
+import { hasManyDigits } from '../errors/many-digits.js';
+import { Digits, parseDigits } from './digits.js';
 import type { Mask } from './mask.js';
 
 /** Keys of the bank's documents, which are not data (docs/bank.md). */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { recordedPage } from '../../../test/support/recorded-page.js';
+import { recordedPage } from '../../test/support/recorded-page.js';
 import { Replay } from './replay.js';
 
 const replay = (body: string) =>

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { recordedPage } from '../../../../test/support/recorded-page.js';
+import { recordedPage } from '../../test/support/recorded-page.js';
 import { compareForms } from './compare-forms.js';
 
 const DEPTH = 1500;
