@@ -5,7 +5,7 @@ import { RenewedFiles } from '../files/renewed-files.js';
 import { FileUnusable } from '../files/small-file.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
-import { daysLeft, ExpiryNotice } from '../telemetry/expiry-notice.js';
+import { daysLeft, ExpiryNotice } from './expiry-notice.js';
 import { orAborted } from '../time/deadline.js';
 import type { EgressParts } from '../egress/egress.js';
 import { BankIdentity } from './bank-identity.js';

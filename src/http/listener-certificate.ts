@@ -4,7 +4,7 @@ import { readListenerPair, toDistinguishedName } from '../files/certificate-file
 import { RenewedFiles } from '../files/renewed-files.js';
 import type { Settings } from '../config/settings.js';
 import { FileUnusable } from '../files/small-file.js';
-import { daysLeft, ExpiryNotice } from '../telemetry/expiry-notice.js';
+import { daysLeft, ExpiryNotice } from '../auth/expiry-notice.js';
 import type { Clock } from '../time/clock.js';
 
 /** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */

@@ -5,7 +5,7 @@ import { SettingsInvalid } from '../../config/settings-error.js';
 import type { Settings } from '../../config/settings.js';
 import { describeRoute } from '../../egress/route.js';
 import { CertificateUnreadable } from '../../files/certificate-unreadable.js';
-import { daysLeft, EXPIRING_UNDER_DAYS, toDays } from '../../telemetry/expiry-notice.js';
+import { daysLeft, EXPIRING_UNDER_DAYS, toDays } from '../../auth/expiry-notice.js';
 import { SandboxNotStarted } from '../../sandbox/listen.js';
 import type { Clock } from '../../time/clock.js';
 import { problemOf, StepFailed, type Findings } from './steps.js';

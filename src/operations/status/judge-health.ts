@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../errors/gateway-error.js';
-import { EXPIRING_UNDER_DAYS, toDays } from '../../telemetry/expiry-notice.js';
+import { EXPIRING_UNDER_DAYS, toDays } from '../../auth/expiry-notice.js';
 import { isSkewed } from '../../egress/http-date.js';
 import { PROBLEMS, remedyOf, type AnyCode } from '../../errors/problem-table.js';
 import type { GatewayFacts } from './gateway-status.js';
