@@ -38,7 +38,11 @@ function begin(snapshots: Snapshot[], deadlineMs = 15_000) {
   };
   const to = (headers: Record<string, string>) =>
     [
-      { headers, logFields: { startedAt: performance.now() }, signal: new AbortController().signal } as FastifyRequest,
+      {
+        headers,
+        logFields: { startedAt: performance.now() },
+        callerLeft: new AbortController().signal,
+      } as FastifyRequest,
       reply as unknown as FastifyReply,
     ] as const;
   const send = () => responder.sendJson(...to({}), { kind: 'totals', filters: {} });

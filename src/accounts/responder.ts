@@ -52,7 +52,7 @@ export class Responder {
     const encoding = toEncoding(request.headers['accept-encoding']);
     const toSignal = () => {
       const deadline = AbortSignal.timeout(Math.max(MIN_BUILD_MS, this.#leftMs(request)));
-      return AbortSignal.any([request.signal, deadline]);
+      return AbortSignal.any([request.callerLeft, deadline]);
     };
     return this.#withSnapshot(request, (served) => {
       const send = (response: EncodedResponse | null) => {
@@ -105,8 +105,8 @@ export class Responder {
   }
 
   /** The abort reason as a problem: the caller's, or the deadline of `sendJson`. */
-  #toFailure(error: unknown, { signal }: FastifyRequest): unknown {
-    if (signal.aborted) return new GatewayError('request-timeout', 'The caller has left.');
+  #toFailure(error: unknown, { callerLeft }: FastifyRequest): unknown {
+    if (callerLeft.aborted) return new GatewayError('request-timeout', 'The caller has left.');
     if (!(error instanceof DOMException && error.name === 'TimeoutError')) return error;
     const detail = `The answer was not ready within ${this.settings.REQUEST_DEADLINE_MS} ms (REQUEST_DEADLINE_MS).`;
     return new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS });
@@ -136,7 +136,7 @@ export class Responder {
     const { snapshot } = served;
     const facts = toFacts(served, this.settings);
     const begin = (signal: AbortSignal) => snapshot.list.pieces(asked, facts, signal);
-    return this.downloads.open(snapshot, begin, request.signal, this.#leftMs(request));
+    return this.downloads.open(snapshot, begin, request.callerLeft, this.#leftMs(request));
   }
 
   /**

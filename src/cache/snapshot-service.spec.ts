@@ -401,7 +401,7 @@ describe('too many callers', () => {
   it('cause no call to the bank if they left before', async () => {
     const here = scene();
     const left = AbortSignal.abort(new Error('left'));
-    await expect(here.snapshots.get(ANY, { signal: left })).rejects.toThrow('left');
+    await expect(here.snapshots.get(ANY, { callerLeft: left })).rejects.toThrow('left');
     expect(here.asked).toHaveLength(0);
   });
 

@@ -29,7 +29,7 @@ type CacheOutcome = ServedSnapshot['cache'];
 /** A request that waits for the snapshot. */
 interface Caller {
   /** Aborted when the caller leaves. */
-  readonly signal?: AbortSignal;
+  readonly callerLeft?: AbortSignal;
   /** Receives the id of the refresh that the request waits for. The span of that refresh gets a link to `span`. */
   readonly logFields?: Pick<RequestFields, 'span' | 'refreshId'>;
 }
@@ -117,7 +117,7 @@ export class SnapshotService {
       return await this.#wait(wanted, caller, outcome);
     } catch (thrown) {
       const older = this.#serveStale(wanted, outcome, toGatewayError(thrown).code);
-      if (older === null || caller.signal?.aborted) throw thrown;
+      if (older === null || caller.callerLeft?.aborted) throw thrown;
       return older;
     }
   }
@@ -128,7 +128,7 @@ export class SnapshotService {
     if (this.#callersWaiting >= MAX_REQUESTS_WAITING) throw overloaded(MAX_REQUESTS_WAITING);
     const end = new AbortController();
     const deadline = setTimeout(() => end.abort(tooSlow(deadlineMs)), deadlineMs);
-    const signal = AbortSignal.any([end.signal, ...(caller.signal ? [caller.signal] : [])]);
+    const signal = AbortSignal.any([end.signal, ...(caller.callerLeft ? [caller.callerLeft] : [])]);
     this.#callersWaiting += 1;
     try {
       const refreshed = this.#refreshed(wanted, caller, signal);

@@ -85,11 +85,11 @@ function assertForm(request: IncomingMessage): void {
 }
 
 /**
- * True for a read with a chunked body, which is ignored: proxies send HTTP/2 calls like that whose end comes in a
+ * True for a GET, HEAD or OPTIONS with a chunked body, which is ignored: proxies send HTTP/2 calls like that whose end comes in a
  * separate frame. Not in HTTP/1.0, where not every proxy knows where such a body ends (RFC 9112 §6.1).
  */
 function hasChunkedBody({ httpVersionMinor, method, headers }: IncomingMessage): boolean {
-  const isRead = method === 'GET' || method === 'HEAD';
+  const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
   const isChunked = headers['transfer-encoding']?.toLowerCase() === 'chunked';
   return isRead && isChunked && httpVersionMinor === 1;
 }

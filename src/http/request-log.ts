@@ -26,6 +26,12 @@ export class RequestLog {
   /** Adds the hook that counts the bytes of bodies, and rejects a body while too many are in flight. */
   addTo(fastify: FastifyInstance): void {
     fastify.decorateRequest('logFields');
+    // Fastify's own `signal` aborts when the request's body has been read
+    fastify.decorateRequest('callerLeft', {
+      getter() {
+        return (this.logFields.left ??= new AbortController()).signal;
+      },
+    });
     fastify.addHook('onSend', (request, reply, payload, done) => {
       if (this.underWay.isStopping) reply.header('connection', 'close');
       const bytes = Buffer.isBuffer(payload) ? payload.length : 0;
@@ -66,6 +72,7 @@ export class RequestLog {
     const { raw, logFields: fields } = request;
     this.underWay.end(raw.socket, fields.bytes);
     const status = reply.raw.writableFinished ? reply.statusCode : CALLER_LEFT;
+    if (status === CALLER_LEFT) (fields.left ??= new AbortController()).abort();
     const ms = performance.now() - fields.startedAt;
     const { origin, 'x-client-name': header } = raw.headers;
     const clientName = header ? String(header) : undefined;

@@ -14,6 +14,8 @@ export interface RequestFields {
   readonly span: Span | undefined;
   /** Bytes of the body of its response. */
   bytes: number;
+  /** Aborts when the caller leaves; created for a request that waits. */
+  left?: AbortController;
   /**
    * The snapshot of the response: cached; from a refresh, because nothing was cached, the cached one was too old, or
    * the caller asked for it; or an older one, marked stale.
@@ -29,6 +31,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Created by the request log for every request; each component adds the fields that it knows. */
     logFields: RequestFields;
+    /** Aborted when the response closes before all of it was sent: its caller has left. */
+    readonly callerLeft: AbortSignal;
   }
 }
 

@@ -56,6 +56,7 @@ const CASES: Case[] = [
   ['a chunked body on a probe', `${get('/health/live', CHUNKED)}5\r\nhello\r\n0\r\n\r\n`, 200],
   ['a chunked body at a malformed URL', `${get('/%zz', CHUNKED)}0\r\n\r\n`, 400, 'malformed-request'],
   ['a chunked body that waits for 100', get(PATH, `${CHUNKED}Expect: 100-continue\r\n`), 200],
+  ['an empty chunked body on OPTIONS', `${get(PATH, CHUNKED).replace('GET', 'OPTIONS')}0\r\n\r\n`, 204],
   ['a chunked body on POST', get(PATH, CHUNKED).replace('GET', 'POST'), 413, 'request-too-large'],
   ['chunked in another coat', get(PATH, 'Transfer-Encoding: xchunked\r\n'), 413, 'request-too-large'],
   ['a body on GET, small', `${get(PATH, 'Content-Length: 5\r\n')}hello`, 200],
