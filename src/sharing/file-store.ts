@@ -44,14 +44,20 @@ export class FileStore implements Store {
       await rename(temporary, this.path);
       this.#noteOutcome(null);
     } catch (error) {
-      await rm(temporary, { force: true });
       this.#noteOutcome(whyNotWritten(error));
+      // fails too if the folder is the reason
+      await rm(temporary, { force: true }).catch(() => undefined);
       throw error;
     }
   }
 
   async drop(): Promise<void> {
-    await rm(this.path, { force: true });
+    try {
+      await rm(this.path, { force: true });
+    } catch (error) {
+      this.#noteOutcome(whyNotWritten(error));
+      throw error;
+    }
   }
 
   /** Reads the beginning and the size of the file; nothing and 0 without a file. @throws CopyRejected unreadable */
@@ -71,7 +77,7 @@ export class FileStore implements Store {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [Buffer.alloc(0), 0];
       throw new CopyRejected('unreadable', { cause: error });
     } finally {
-      await file?.close();
+      await file?.close().catch(() => undefined);
     }
   }
 

@@ -173,6 +173,18 @@ describe('the copy in SNAPSHOT_FILE', () => {
     expect(readdirSync(join(file, '..'))).toEqual(['snapshot']);
   });
 
+  it.each(['written', 'deleted'])('is reported if it cannot be %s because its folder became a file', async (task) => {
+    const directory = join(temporaryDirectory(), 'volume');
+    mkdirSync(directory);
+    const gateway = await startGateway(bank, { SNAPSHOT_FILE: join(directory, 'snapshot'), SNAPSHOT_FRESH_MS: '0' });
+    rmdirSync(directory);
+    writeFileSync(directory, '');
+    if (task === 'deleted') bank.onAccounts = (_request, response) => json(response, 404, {});
+    await gateway.get('/api/v1/accounts');
+    await until(() => gateway.events('sharing.unavailable').length > 0);
+    expect(gateway.events('sharing.unavailable')).toMatchObject([{ what: 'file', code: 'snapshot-not-stored' }]);
+  });
+
   it('is reported as failing until it has been written, not until it has been deleted', async () => {
     const directory = join(temporaryDirectory(), 'volume');
     mkdirSync(directory);
