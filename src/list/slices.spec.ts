@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { setImmediate } from 'node:timers/promises';
 import { inSlices } from './slices.js';
 
 describe('work in slices', () => {
@@ -12,12 +13,27 @@ describe('work in slices', () => {
     expect(await inSlices(work())).toBe('done');
   });
 
+  it('is not begun for a call that was canceled while other work ran', async () => {
+    const left = new AbortController();
+    let begun = false;
+    const work = function* () {
+      begun = true;
+      yield;
+    };
+    const working = inSlices(work(), left.signal);
+    left.abort(new Error('left'));
+    await expect(working).rejects.toThrow('left');
+    expect(begun).toBe(false);
+  });
+
   it('ends with the reason of its signal', async () => {
     const left = new AbortController();
     const endless = function* () {
       for (;;) yield;
     };
     const working = inSlices(endless(), left.signal);
+    // it has begun
+    await setImmediate();
     left.abort(new Error('left'));
     await expect(working).rejects.toThrow('left');
   });

@@ -8,16 +8,17 @@ const SLICE_MS = 20;
 
 /**
  * Runs work in slices of 20 ms, and lets other calls run in between.
- * @throws the reason of `signal`, at the end of a slice
+ * @throws the reason of `signal`, before the first slice and between slices
  */
 export async function inSlices<T>(work: Sliced<T>, signal?: AbortSignal): Promise<T> {
-  let end = performance.now() + SLICE_MS;
   for (;;) {
-    const step = work.next();
-    if (step.done) return step.value;
-    if (performance.now() < end) continue;
+    // first: a call that was canceled while it waited is not begun
     await setImmediate();
     signal?.throwIfAborted();
-    end = performance.now() + SLICE_MS;
+    const end = performance.now() + SLICE_MS;
+    do {
+      const step = work.next();
+      if (step.done) return step.value;
+    } while (performance.now() < end);
   }
 }
