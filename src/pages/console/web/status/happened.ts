@@ -25,7 +25,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'certificate.replaced': 'New certificate in use',
   'bank.recovered': 'The bank answers again',
   'sharing.recovered': 'Redis can be used again',
-  'config.reload': 'Certificate and credentials reloaded',
+  'config.reload': 'Reload requested',
 };
 
 /** The events of the last hour, grouped by code (or else by event), newest first. A recovery ends those before it. */
