@@ -261,6 +261,21 @@ describe('a health request', () => {
     expect(scene.counts).toEqual({ tokens: 3, refreshes: 1 });
   });
 
+  it('requests nothing during the back-off of the list, even if the token has expired', async () => {
+    const scene = new Scene();
+    scene.onToken = () => Promise.resolve(toAccessToken('x', 4000, scene.clock.now()));
+    scene.onRefresh = () => Promise.reject(new GatewayError('bank-error', 'no', { retryAfterMs: 60_000 }));
+    for (let second = 0; second < 59; second += 1) {
+      await scene.check();
+      scene.clock.advance(1000);
+    }
+    expect(scene.counts).toEqual({ tokens: 1, refreshes: 1 });
+    // its end is the next attempt
+    scene.clock.advance(2000);
+    await scene.check();
+    expect(scene.counts).toEqual({ tokens: 2, refreshes: 2 });
+  });
+
   it('follows the back-off while the bank fails', async () => {
     const scene = new Scene();
     scene.onToken = () => Promise.reject(new GatewayError('credentials-rejected', 'no'));

@@ -36,13 +36,13 @@ export class Readiness {
 
   /**
    * Starts a refresh if none has succeeded yet, or after the back-off of a failed one; else requests a token if none is
-   * usable.
+   * usable. Nothing is requested during a back-off.
    */
-  #askInBackground({ stopping, certificate, token }: GatewayFacts): Promise<unknown> | null {
+  #askInBackground({ stopping, certificate, token, snapshot }: GatewayFacts): Promise<unknown> | null {
     if (stopping || certificate.unusable !== null) return null;
-    return (
-      this.snapshots.refreshForHealth() ?? (token.state === 'usable' ? null : this.identities.current.tokens.get())
-    );
+    const refresh = this.snapshots.refreshForHealth();
+    if (refresh || token.state === 'usable' || snapshot.trouble?.circuit === 'open') return refresh;
+    return this.identities.current.tokens.get();
   }
 }
 
