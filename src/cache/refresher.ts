@@ -12,12 +12,14 @@ import { Log } from '../telemetry/log.js';
 import { inRefreshSpan, Waiting } from '../telemetry/spans.js';
 import { BackOff, type Trouble } from '../time/back-off.js';
 import { Clock, type Instant } from '../time/clock.js';
+import { Stopwatch } from '../time/stopwatch.js';
 import { CachedSnapshot } from './cached-snapshot.js';
 import { acceptsCopy, toFreshMs, type Freshness } from './freshness.js';
 
 export interface Refresh {
   readonly id: string;
   readonly startedAt: Instant;
+  readonly ownWork: Stopwatch;
   readonly result: Promise<Snapshot>;
   /** The requests that wait for this refresh. */
   readonly waiting: Waiting;
@@ -85,13 +87,14 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   start(wanted: Freshness): Refresh {
     const id = randomUUID();
     const startedAt = this.clock.now();
+    const ownWork = new Stopwatch(this.clock);
     const waiting = new Waiting();
-    const result = inRefreshSpan(id, waiting, () => this.#refresh(id, wanted), toAttributes).finally(() => {
+    const result = inRefreshSpan(id, waiting, () => this.#refresh(id, wanted, ownWork), toAttributes).finally(() => {
       this.#running = null;
     });
     // its failure is handled here; every caller may have left
     result.catch(() => undefined);
-    this.#running = { id, startedAt, result, waiting };
+    this.#running = { id, startedAt, ownWork, result, waiting };
     return this.#running;
   }
 
@@ -117,20 +120,20 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Returns the snapshot that is cached afterwards, which may be a newer one. @throws GatewayError */
-  async #refresh(refreshId: string, wanted: Freshness): Promise<Snapshot> {
+  async #refresh(refreshId: string, wanted: Freshness, ownWork: Stopwatch): Promise<Snapshot> {
     const identity = this.identities.current;
     const attempts = this.#attemptsOf(identity);
     const rejection = this.#rejectionTo(identity);
     const accepts: RefreshRequest['accepts'] = (copy) => acceptsCopy(wanted, copy, this.settings);
     const started = performance.now();
     try {
-      const request = { refreshId, signal: this.#stop.signal, accepts };
+      const request = { refreshId, signal: this.#stop.signal, accepts, ownWork };
       const read = rejection ? await this.source.take(accepts) : await this.source.read(request);
       if (!read) throw rejection;
       attempts.last = read.source === 'bank' ? 'bank' : 'shared';
       // another instance counts its own refresh, and its copy shows nothing about our calls
       if (read.source === 'bank') {
-        this.#emitEnded(started, null);
+        this.#emitEnded(started, ownWork, null);
         attempts.backOff.succeeded();
       }
       this.#cache(read, refreshId);
@@ -139,7 +142,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
       const error = toGatewayError(thrown);
       if (error.code === 'stopping') throw error;
       attempts.last = 'failed';
-      if (!rejection) this.#emitEnded(started, error);
+      if (!rejection) this.#emitEnded(started, ownWork, error);
       const failure = rejection ?? this.#toFailure(error, attempts.backOff, refreshId);
       if (failure.code !== 'access-not-granted' && !this.cached.servable) await this.#restore();
       throw failure;
@@ -154,9 +157,10 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     if (this.#cache(copy) && !isCurrent) this.cached.markRestored();
   }
 
-  #emitEnded(started: number, error: GatewayError | null): void {
+  #emitEnded(started: number, ownWork: Stopwatch, error: GatewayError | null): void {
     const replacedAgeMs = this.cached.servable && this.cached.ageMs;
-    this.activity.emit('refreshEnded', { ms: performance.now() - started, error, replacedAgeMs });
+    const ms = performance.now() - started;
+    this.activity.emit('refreshEnded', { ms, waitedMs: ms - ownWork.ms, error, replacedAgeMs });
   }
 
   /** Caches a snapshot, and logs it. Returns false if the cached one is newer. */

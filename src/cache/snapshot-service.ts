@@ -79,7 +79,8 @@ export class SnapshotService {
     const { snapshot, servable, isRestored, isFresh, isEmptied } = this.cached;
     const { running, trouble, rejection, last } = this.refresher.state();
     const softMs = this.settings.SNAPSHOT_SOFT_TIMEOUT_MS;
-    const slow = running && this.clock.since(running.startedAt) >= softMs ? running.startedAt : null;
+    const runningMs = running ? this.clock.since(running.startedAt) : 0;
+    const slow = running && runningMs - running.ownWork.ms >= softMs ? running.startedAt : null;
     const failed = last === 'failed' || rejection !== null;
     return {
       asOf: snapshot?.asOf ?? null,
@@ -90,17 +91,16 @@ export class SnapshotService {
       /** True if a caller would get the snapshot now. */
       servable: servable !== null,
       /** True if callers get a stale copy. */
-      stale: servable !== null && !isFresh && (isRestored || failed || slow !== null),
+      stale: servable !== null && !isFresh && (isRestored || failed || runningMs >= softMs),
       /** True if the last refresh returned no accounts although an earlier one did. */
       emptied: isEmptied,
       /** True if the bank's own count matches; null without a count. */
       complete: snapshot?.complete ?? null,
       callersWaiting: this.#callersWaiting,
       restored: isRestored,
-      refreshing: running !== null,
       /** True if the last refresh took another instance's copy: the bank may be failing for this instance. */
       isOfOtherInstance: last === 'shared',
-      /** Start of the refresh in flight, if it is past the soft timeout; else null. */
+      /** Start of the refresh in flight, if it has waited for the bank longer than the soft timeout; else null. */
       slowSince: slow && new Date(slow.wall).toISOString(),
       /** The current series of failed refreshes; null without one. */
       trouble,

@@ -11,6 +11,7 @@ import { account, snapshotOf } from '../../test/support/sample-snapshots.js';
 import type { Settings } from '../config/settings.js';
 import { SnapshotSource, type RefreshRequest, type Snapshot } from '../snapshot/snapshot-source.js';
 import type { Command, RedisConnection } from './redis-connection.js';
+import { Stopwatch } from '../time/stopwatch.js';
 import { RedisSource } from './redis-source.js';
 import { RedisStore } from './redis-store.js';
 import { HEADER_BYTES, seal, toGroup } from './sealing.js';
@@ -74,6 +75,7 @@ async function scene(
     refreshId: 'id',
     signal: new AbortController().signal,
     accepts: (copy) => acceptsCopy(ANY, copy, limits),
+    ownWork: new Stopwatch(clock),
   };
   return {
     clock,

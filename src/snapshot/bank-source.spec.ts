@@ -7,6 +7,7 @@ import { BankDrift } from '../bank/bank-drift.js';
 import type { AccountReader, ParsePage } from '../bank/account-reader.js';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
+import { Stopwatch } from '../time/stopwatch.js';
 import { BankSource } from './bank-source.js';
 
 type Read = AccountReader['read'];
@@ -18,7 +19,11 @@ function begin(read: Read, timeoutMs = 60_000) {
   const settings = { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs } as Settings;
   const source = new BankSource({ read } as AccountReader, new BankDrift(keepLines().log), clock, settings);
   const stop = new AbortController();
-  return { clock, stop, read: () => source.read({ refreshId: 'id', signal: stop.signal }) };
+  return {
+    clock,
+    stop,
+    read: () => source.read({ refreshId: 'id', signal: stop.signal, ownWork: new Stopwatch(clock) }),
+  };
 }
 
 const untilAborted = (signal: AbortSignal) =>

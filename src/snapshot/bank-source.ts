@@ -24,7 +24,7 @@ export class BankSource extends SnapshotSource {
    * A failed refresh ends only its own thread: the cached list has another.
    * @throws GatewayError as `AccountReader.read`, bank-timeout, internal-error; the reason of the signal
    */
-  override async read({ refreshId, signal }: Pick<RefreshRequest, 'refreshId' | 'signal'>): Promise<ReadSnapshot> {
+  override async read({ refreshId, signal, ownWork }: Omit<RefreshRequest, 'accepts'>): Promise<ReadSnapshot> {
     signal.throwIfAborted();
     const { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs } = this.settings;
     const timeout = AbortSignal.timeout(timeoutMs);
@@ -33,9 +33,9 @@ export class BankSource extends SnapshotSource {
     const list = new ListThread();
     try {
       const { complete, pages } = await this.reader.read(refreshId, limit, (number, body) =>
-        orAborted(list.takePage(number, body), limit),
+        orAborted(ownWork.time(list.takePage(number, body)), limit),
       );
-      const { accounts: size, fields } = await orAborted(list.finish(), limit);
+      const { accounts: size, fields } = await orAborted(ownWork.time(list.finish()), limit);
       this.drift.noteList(fields);
       const asOf = new Date(askedAt.wall).toISOString();
       const durationMs = this.clock.since(askedAt);

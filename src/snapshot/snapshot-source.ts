@@ -1,4 +1,5 @@
 import type { Instant } from '../time/clock.js';
+import type { Stopwatch } from '../time/stopwatch.js';
 import type { ListThread } from './list-thread.js';
 
 /** The bank's accounts after one refresh. Never changed. */
@@ -34,6 +35,8 @@ export interface RefreshRequest {
   /** Ends the refresh. */
   readonly signal: AbortSignal;
   readonly accepts: Accepts;
+  /** Measures this service's own work, which does not count as waiting for the bank. */
+  readonly ownWork: Stopwatch;
 }
 
 /** The result of a successful refresh. */

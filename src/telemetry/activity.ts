@@ -74,9 +74,16 @@ interface ActivityEvents {
   /** `tokens` is the provider that made the request. */
   tokenRequestEnded: [{ readonly tokens: object; readonly error: GatewayError | null }];
   /**
-   * `ms` includes all pages and retries. `replacedAgeMs` is the age of the cached copy at the end; null without one.
+   * `ms` includes all pages and retries; `waitedMs` is without this service's own work. `replacedAgeMs` is the age of the cached copy at the end; null without one.
    */
-  refreshEnded: [{ readonly ms: number; readonly error: GatewayError | null; readonly replacedAgeMs: number | null }];
+  refreshEnded: [
+    {
+      readonly ms: number;
+      readonly waitedMs: number;
+      readonly error: GatewayError | null;
+      readonly replacedAgeMs: number | null;
+    },
+  ];
   /** A snapshot was cached: from the bank, from another instance, or from an earlier run's file. */
   snapshotTaken: [{ readonly source: 'bank' | 'shared' | 'file' }];
 }

@@ -54,7 +54,6 @@ export const healthyFacts: GatewayFacts = {
     complete: true,
     callersWaiting: 0,
     restored: false,
-    refreshing: false,
     isOfOtherInstance: false,
     slowSince: null,
     trouble: null,

@@ -20,8 +20,8 @@ function begin() {
   const condition = new BankCondition(activity, identities as IdentityHolder, clock, log as unknown as Log, settings);
   const token = (error: GatewayError | null = null, { tokens }: { tokens: object } = identities.current) =>
     activity.emit('tokenRequestEnded', { tokens, error });
-  const refresh = (error: GatewayError | null = null, ms = 20, replacedAgeMs: number | null = 11_000) =>
-    activity.emit('refreshEnded', { ms, error, replacedAgeMs });
+  const refresh = (error: GatewayError | null = null, waitedMs = 20, replacedAgeMs: number | null = 11_000) =>
+    activity.emit('refreshEnded', { ms: 5000, waitedMs, error, replacedAgeMs });
   const logged = () => [log.lines('bank.unavailable').length, log.lines('bank.recovered').length];
   return { clock, log, activity, identities, condition, token, refresh, logged };
 }

@@ -42,10 +42,10 @@ export class BankCondition {
       // a candidate, or an identity that was replaced, does not show the condition of the bank
       if (tokens === identities.current.tokens) this.#note('token', error);
     });
-    activity.on('refreshEnded', ({ ms, error, replacedAgeMs }) => {
+    activity.on('refreshEnded', ({ waitedMs, error, replacedAgeMs }) => {
       if (error instanceof NoToken) return;
       this.#note('accounts', error);
-      if (error === null) this.#noteDuration(ms, replacedAgeMs);
+      if (error === null) this.#noteDuration(waitedMs, replacedAgeMs);
     });
   }
 
@@ -81,7 +81,10 @@ export class BankCondition {
     this.log.logger[error.needsSomeone ? 'error' : 'warn'](fields, 'calls to the bank fail');
   }
 
-  /** @param replacedAgeMs age of the copy that apps got during the refresh; null for none */
+  /**
+   * @param ms time spent waiting for the bank
+   * @param replacedAgeMs age of the copy that apps got during the refresh; null for none
+   */
   #noteDuration(ms: number, replacedAgeMs: number | null): void {
     if (ms < this.settings.SNAPSHOT_SOFT_TIMEOUT_MS) {
       this.#fastInARow += 1;

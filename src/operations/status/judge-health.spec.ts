@@ -28,15 +28,15 @@ describe('the path to the bank', () => {
     ],
     [
       'during the first refresh',
-      { ...notConnected, token: { state: 'requested' }, snapshot: { ...noSnapshot, refreshing: true } },
-      'up unknown unknown unknown down:bank-slow',
+      { ...notConnected, token: { state: 'requested' }, snapshot: noSnapshot },
+      'up unknown unknown unknown unknown',
     ],
     [
       'during a first refresh whose token request hangs',
       {
         ...notConnected,
         token: { state: 'requested' },
-        snapshot: { ...noSnapshot, refreshing: true, slowSince: '2026-11-21T08:00:00.000Z' },
+        snapshot: { ...noSnapshot, slowSince: '2026-11-21T08:00:00.000Z' },
       },
       'up unknown degraded:bank-slow unknown down:bank-slow',
     ],
@@ -93,14 +93,14 @@ describe('the path to the bank', () => {
     ],
     [
       'account list slow',
-      { snapshot: { stale: true, slowSince: '2026-11-21T08:00:00.000Z', refreshing: true } },
+      { snapshot: { stale: true, slowSince: '2026-11-21T08:00:00.000Z' } },
       'up up up degraded:bank-slow degraded:bank-slow',
     ],
     [
       'token service slow',
       {
         token: { state: 'requested' },
-        snapshot: { stale: true, slowSince: '2026-11-21T08:00:00.000Z', refreshing: true },
+        snapshot: { stale: true, slowSince: '2026-11-21T08:00:00.000Z' },
       },
       'up up degraded:bank-slow unknown degraded:bank-slow',
     ],

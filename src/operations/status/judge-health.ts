@@ -109,14 +109,14 @@ export function toSlow({ bank, snapshot }: Pick<GatewayFacts, 'bank' | 'snapshot
 }
 
 function judgeSnapshot(facts: GatewayFacts): Part {
-  const { stale, accounts, emptied, refreshing } = facts.snapshot;
+  const { stale, accounts, emptied, slowSince } = facts.snapshot;
   if (!canAnswer(facts)) return judgeNothingToServe(facts);
   if (accounts === 0) {
     const before = emptied ? 'It listed some before.' : 'It has listed none since this process started.';
     return degraded('accounts-emptied', `The bank lists no accounts. ${before}`);
   }
   const slow = toProblem('bank-slow', 'Apps get the cached snapshot, marked stale, while the refresh runs.');
-  const cause = findCause(facts) ?? (refreshing ? slow : null);
+  const cause = findCause(facts) ?? (slowSince === null ? null : slow);
   // without a cause, the failure is over, and the next call triggers a new snapshot
   if (stale && cause) return { status: 'degraded', ...cause };
   const fileFailing = facts.sharing.file?.failing ?? null;
@@ -126,10 +126,11 @@ function judgeSnapshot(facts: GatewayFacts): Part {
 }
 
 function judgeNothingToServe(facts: GatewayFacts): Part {
-  const { expiresAt, refreshing } = facts.snapshot;
+  const { expiresAt, slowSince } = facts.snapshot;
   const cause = findCause(facts);
   if (!cause) {
-    return refreshing ? down('bank-slow', 'There is no snapshot to serve yet. The first refresh is running.') : UNKNOWN;
+    if (slowSince === null) return UNKNOWN;
+    return down('bank-slow', 'There is no snapshot to serve yet. The first refresh is running.');
   }
   const expired = expiresAt === null ? '' : `The cached snapshot expired at ${expiresAt}. `;
   return { status: 'down', ...cause, detail: `${expired}${cause.detail}` };
