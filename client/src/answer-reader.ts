@@ -26,7 +26,7 @@ export interface CallOptions {
 export interface Answer<T> {
   readonly body: T;
   readonly etag: string | null;
-  /** Remaining freshness; 0 if the response is stale. */
+  /** Time until asking again is of use. */
   readonly maxAgeMs: number;
   /**
    * Time until its snapshot expires, measured from the call, so that a wrong clock of the reader does not matter; null
@@ -128,7 +128,7 @@ function toAnswer<T extends { snapshot: Snapshot }>(
     if (typeof body.snapshot?.asOf !== 'string') throw new TypeError('no snapshot in it');
     const snapshot = toPresent(body.snapshot, headers.get('Snapshot-As-Of'));
     const expiresInMs = toExpiresInMs(snapshot, headers.get('Age'), askedAt);
-    return { body: { ...body, snapshot }, etag, maxAgeMs: readMaxAge(headers), expiresInMs };
+    return { body: { ...body, snapshot }, etag, maxAgeMs: readFreshness(headers), expiresInMs };
   } catch (error) {
     return toUnexpectedAnswer(response, error);
   }
@@ -155,9 +155,11 @@ function toExpiresInMs(snapshot: Snapshot, age: string | null, askedAt: number):
   return Number.isNaN(left) ? null : left;
 }
 
-/** At most 6 digits: a timer of more than 24 days fires at once. */
-const readMaxAge = (headers: Headers): number =>
-  Number(/\bmax-age=(\d{1,6})/i.exec(headers.get('Cache-Control') ?? '')?.[1] ?? 0) * 1000;
+/** `max-age` less `Age`, ms. At most 6 digits: a timer of more than 24 days fires at once. */
+function readFreshness(headers: Headers): number {
+  const maxAge = /\bmax-age=(\d{1,6})/i.exec(headers.get('Cache-Control') ?? '')?.[1] ?? 0;
+  return Math.max(0, Number(maxAge) - (Number(headers.get('Age')) || 0)) * 1000;
+}
 
 const toDeadlineProblem = (deadlineMs: number, cause: unknown): GatewayProblem =>
   new GatewayProblem({

@@ -21,7 +21,7 @@ interface Snapshot {
 }
 
 /** The snapshot returned by the gateway's cache, and its source. */
-export interface Served extends Pick<ServedSnapshot, 'stale' | 'cache' | 'failure'> {
+export interface Served extends Pick<ServedSnapshot, 'stale' | 'cache' | 'failure' | 'retryInMs'> {
   readonly ageMs: number;
   readonly list: AccountList;
   /** Wall clock, ms. */
@@ -65,7 +65,8 @@ export class FakeBank {
     const isServable =
       cached !== null && this.#ageMs(cached) <= Math.min(LIMITS.SNAPSHOT_MAX_AGE_MS, wanted.maxStaleAgeMs);
     if (this.#scene === 'down') {
-      if (isServable) return { ...this.#toServed(cached, cache), stale: true, failure: 'bank-error' };
+      const down = { stale: true, failure: 'bank-error', retryInMs: RETRY_AFTER_MS } as const;
+      if (isServable) return { ...this.#toServed(cached, cache), ...down };
       throw new GatewayError('bank-error', 'The bank answered with status 503.', { retryAfterMs: RETRY_AFTER_MS });
     }
     if (this.#scene === 'slow') {
@@ -124,6 +125,7 @@ export class FakeBank {
       ageMs: this.#ageMs(snapshot),
       stale: false,
       failure: null,
+      retryInMs: 0,
       cache,
     };
   }

@@ -132,7 +132,7 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
     const query = route.toQuery(toInput(search), headers.get('accept') ?? undefined, id);
     const served = await bank.serve(readCacheDirectives(headers.get('cache-control') ?? undefined), signal);
     const facts = toFacts(served);
-    const about = toCacheHeaders({ ...served, snapshot: facts }, served.ageMs, LIMITS.SNAPSHOT_FRESH_MS);
+    const about = toCacheHeaders({ ...served, snapshot: facts }, served.ageMs, LIMITS);
     const reply = (type: string, body: string, tagged: string, more = {}) => {
       const etag = `W/"${digest(tagged)}"`;
       if (matchesTag(headers.get('if-none-match') ?? undefined, etag)) return send(304, { ...about, etag }, null);

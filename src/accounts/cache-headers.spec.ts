@@ -3,19 +3,35 @@ import { snapshotOf } from '../../test/support/sample-snapshots.js';
 import type { ServedSnapshot } from '../cache/snapshot-service.js';
 import { matchesTag, toCacheHeaders } from './cache-headers.js';
 
-const SERVED: ServedSnapshot = { snapshot: snapshotOf([]), stale: false, cache: 'hit', failure: null };
+const SERVED: ServedSnapshot = { snapshot: snapshotOf([]), stale: false, cache: 'hit', failure: null, retryInMs: 0 };
 
 const headersOf = (change: Partial<ServedSnapshot>, ageMs = 2500) =>
-  toCacheHeaders({ ...SERVED, ...change }, ageMs, 10_000);
+  toCacheHeaders({ ...SERVED, ...change }, ageMs, { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 300_000 });
 
 describe('the headers of a cached response', () => {
-  it('contain the age and the remaining freshness', () => {
-    expect(headersOf({})).toMatchObject({ age: '2', 'cache-control': 'private, max-age=7', 'snapshot-stale': 'false' });
+  it('contain the age, and the freshness from which a cache subtracts it', () => {
+    expect(headersOf({})).toMatchObject({
+      age: '2',
+      'cache-control': 'private, max-age=10',
+      'snapshot-stale': 'false',
+    });
     expect(headersOf({ stale: true }, 20_000)).toMatchObject({
       age: '20',
-      'cache-control': 'private, max-age=0',
+      'cache-control': 'private, max-age=21',
       'snapshot-stale': 'true',
     });
+    // the bank is asked again in 4.2 s
+    expect(headersOf({ stale: true, retryInMs: 4200 }, 20_900)).toMatchObject({
+      age: '20',
+      'cache-control': 'private, max-age=25',
+    });
+    // longer than it is fresh: the answer of a slow refresh
+    expect(headersOf({}, 12_000)).toMatchObject({ age: '12', 'cache-control': 'private, max-age=10' });
+  });
+
+  it('contain the time at which the snapshot stops being served', () => {
+    const snapshot = { ...snapshotOf([]), asOf: '2026-11-21T08:00:00.000Z' };
+    expect(headersOf({ snapshot })['snapshot-expires-at']).toBe('2026-11-21T08:05:00.000Z');
   });
 });
 

@@ -1,26 +1,30 @@
 import { createHash } from 'node:crypto';
+import { expiresAt, toFreshMs, type FreshnessLimits } from '../cache/freshness.js';
 import type { ServedSnapshot } from '../cache/snapshot-service.js';
 import type { Snapshot } from '../snapshot/snapshot-source.js';
 
-type Served = Pick<ServedSnapshot, 'stale' | 'cache' | 'failure'> & {
+type Served = Pick<ServedSnapshot, 'stale' | 'cache' | 'failure' | 'retryInMs'> & {
   readonly snapshot: Pick<Snapshot, 'asOf' | 'complete'>;
 };
 
 /**
- * The headers that describe the age of a response (docs/api.md#headers). `Age` is in whole seconds.
+ * The headers that describe the age of a response (docs/api.md#headers). `Age` is in whole seconds; a cache subtracts it
+ * from `max-age` (RFC 9111). A stale response may be kept until another call can reach the bank, at least a second.
  * @param ageMs current age of the snapshot
- * @param freshMs age up to which a snapshot is fresh
  */
-export function toCacheHeaders(served: Served, ageMs: number, freshMs: number): Record<string, string> {
-  const { snapshot, stale } = served;
+export function toCacheHeaders(served: Served, ageMs: number, limits: FreshnessLimits): Record<string, string> {
+  const { snapshot, stale, retryInMs } = served;
+  const freshMs = toFreshMs(limits);
+  const age = Math.floor(ageMs / 1000);
   const untilOld = Math.floor((freshMs - ageMs) / 1000);
   // a copy from an earlier run is stale, however young it is
   const leftSeconds = stale ? Math.min(0, untilOld) : untilOld;
   return {
-    age: String(Math.floor(ageMs / 1000)),
-    'cache-control': `private, max-age=${Math.max(0, leftSeconds)}`,
+    age: String(age),
+    'cache-control': `private, max-age=${stale ? age + Math.max(1, Math.ceil(retryInMs / 1000)) : Math.floor(freshMs / 1000)}`,
     'cache-status': toCacheStatus(served, leftSeconds),
     'snapshot-as-of': snapshot.asOf,
+    'snapshot-expires-at': expiresAt(snapshot, limits),
     'snapshot-stale': String(stale),
     'snapshot-complete': String(snapshot.complete),
   };

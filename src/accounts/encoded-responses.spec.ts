@@ -22,7 +22,7 @@ function begin(bytes: number) {
     return { digest: JSON.stringify(query), body: new Uint8Array(bytes) };
   };
   const snapshot = { ...snapshotOf([account()]), list: Object.assign(new LocalList([]), { document }) };
-  const served: ServedSnapshot = { snapshot, stale: false, cache: 'hit', failure: null };
+  const served: ServedSnapshot = { snapshot, stale: false, cache: 'hit', failure: null, retryInMs: 0 };
   const responses = new EncodedResponses({ SNAPSHOT_MAX_AGE_MS: 300_000 } as Settings);
   return {
     asked,

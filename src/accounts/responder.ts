@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { toAgeMs } from '../cache/cached-snapshot.js';
-import { readCacheDirectives, toFreshMs } from '../cache/freshness.js';
+import { readCacheDirectives } from '../cache/freshness.js';
 import { SnapshotService, type ServedSnapshot } from '../cache/snapshot-service.js';
 import { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
@@ -162,7 +162,7 @@ export class Responder {
   /** The headers that show the snapshot's age at the moment of sending. */
   #cacheHeaders(served: ServedSnapshot): Record<string, string> {
     const ageMs = toAgeMs(this.clock, served.snapshot);
-    return toCacheHeaders(served, ageMs, toFreshMs(this.settings));
+    return toCacheHeaders(served, ageMs, this.settings);
   }
 
   #accountNotFound(served: ServedSnapshot): GatewayError {

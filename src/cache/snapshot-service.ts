@@ -22,6 +22,8 @@ export interface ServedSnapshot {
   readonly cache: 'hit' | 'miss' | 'refreshed' | 'request';
   /** The failure behind a stale response. */
   readonly failure: ProblemCode | null;
+  /** Time until another call may reach the bank, ms; 0 unless it fails. */
+  readonly retryInMs: number;
 }
 
 type CacheOutcome = ServedSnapshot['cache'];
@@ -116,7 +118,7 @@ export class SnapshotService {
       if (rejected) throw rejected;
       return await this.#wait(wanted, caller, outcome);
     } catch (thrown) {
-      const older = this.#serveStale(wanted, outcome, toGatewayError(thrown).code);
+      const older = this.#serveStale(wanted, outcome, toGatewayError(thrown));
       if (older === null || caller.callerLeft?.aborted) throw thrown;
       return older;
     }
@@ -163,10 +165,11 @@ export class SnapshotService {
   }
 
   /** The cached snapshot, marked as stale or not; null if it is past its own maximum age or the caller's. */
-  #serveStale(wanted: Freshness, outcome: CacheOutcome, failure: ProblemCode | null): ServedSnapshot | null {
+  #serveStale(wanted: Freshness, outcome: CacheOutcome, error: GatewayError | null): ServedSnapshot | null {
     const { servable, ageMs } = this.cached;
     if (!servable || ageMs > wanted.maxStaleAgeMs) return null;
-    return { ...toServed(servable, outcome), stale: true, failure };
+    const failure = error?.code ?? null;
+    return { ...toServed(servable, outcome), stale: true, failure, retryInMs: error?.retryAfterMs ?? 0 };
   }
 }
 
@@ -175,6 +178,7 @@ const toServed = (snapshot: Snapshot, cache: CacheOutcome): ServedSnapshot => ({
   stale: false,
   cache,
   failure: null,
+  retryInMs: 0,
 });
 
 /** The reason why a refresh is needed. */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 const REQUEST_HEADERS = 'Cache-Control, If-None-Match, X-Request-Id, X-Client-Name, traceparent, tracestate, baggage';
 const EXPOSED_HEADERS =
-  'Age, Content-Disposition, ETag, Cache-Status, Snapshot-As-Of, Snapshot-Stale, Snapshot-Complete, X-Request-Id, Retry-After';
+  'Age, Content-Disposition, ETag, Cache-Status, Snapshot-As-Of, Snapshot-Expires-At, Snapshot-Stale, Snapshot-Complete, X-Request-Id, Retry-After';
 
 /** Headers that let a page from a listed origin read every response, including rejections. */
 export const toCorsHeaders = (origin: string) => ({

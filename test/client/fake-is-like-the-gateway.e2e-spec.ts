@@ -39,7 +39,10 @@ const MOMENT =
 const FORMS = {
   etag: /^W\/"[\w-]{27}"$/,
   'retry-after': /^\d+$/,
+  // of a stale response: until the next attempt
+  'cache-control': /max-age=(?!10$)\d+$/,
   'snapshot-as-of': /^.*$/,
+  'snapshot-expires-at': /^.*$/,
   'x-request-id': /^[\w-]{36}$/,
 };
 

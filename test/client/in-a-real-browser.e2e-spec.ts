@@ -113,7 +113,7 @@ suite('in a real browser', () => {
     });
 
     it('it polls once per period for ten minutes with a single preflight; no poll is canceled', async () => {
-      // `max-age` is 9 whatever the snapshot's age, and a poll follows a second later
+      // `max-age` is 9, and a poll follows a second after it has run out
       const { page } = await open(listed, { SNAPSHOT_FRESH_MS: '9500' });
       const network = await page.context().newCDPSession(page);
       await network.send('Network.enable');

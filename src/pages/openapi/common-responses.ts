@@ -14,7 +14,7 @@ const header = (description: string, example: string | number) => ({
 /** The gateway's response headers (docs/api.md#headers). */
 export const RESPONSE_HEADERS = {
   Age: header('The age of the data, in seconds.', 3),
-  'Cache-Control': header('How long the answer stays fresh.', 'private, max-age=7'),
+  'Cache-Control': header('How long the answer may be kept; a cache subtracts `Age` from it.', 'private, max-age=10'),
   'Cache-Status': header('How the cache handled the request (RFC 9211).', 'accounts-gateway; hit; ttl=7'),
   ETag: header('Identifies the data, whatever its age. For `If-None-Match`.', 'W/"bcWj5eK93YVZHCfq4huO6BfHDN6"'),
   'Retry-After': header('Seconds to wait before a retry; on every 503, and on a 502 or 504 during a back-off.', 2),
@@ -25,6 +25,10 @@ export const RESPONSE_HEADERS = {
   'Snapshot-Complete': header(
     "`true` if the number of accounts agrees with the bank's own count, else `false`; `null` if the bank gives none.",
     'true',
+  ),
+  'Snapshot-Expires-At': header(
+    'When this data stops being served. It overrides the body that the caller holds.',
+    '2026-11-21T08:05:00.000Z',
   ),
   'Snapshot-Stale': header(
     '`true` if the data is older than it should be, because the bank is slow or failing, else `false`.',
@@ -43,6 +47,7 @@ const FROM_SNAPSHOT = [
   'ETag',
   'Snapshot-As-Of',
   'Snapshot-Complete',
+  'Snapshot-Expires-At',
   'Snapshot-Stale',
 ];
 
