@@ -1,6 +1,4 @@
-import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { ROOT } from '../support/documents.js';
 import type { PAGE_STATES } from './page-states.js';
 
 /** A picture of docs/console.md. */
@@ -31,9 +29,6 @@ export const PICTURES: readonly Picture[] = [
   },
 ];
 
-/** The words in the pictures, recorded next to them: a test compares them with the current pages. */
-export const WORDS_FILE = join(ROOT, 'docs/console-pictures.txt');
-
 /** The page of a picture, in the state of the picture. */
 export async function openPicture(browser: Browser, url: string, picture: Picture): Promise<Page> {
   const { path = '', size, colorScheme = 'light', show } = picture;
@@ -50,24 +45,4 @@ export async function openPicture(browser: Browser, url: string, picture: Pictur
   await page.locator('.environment').getByText(/./).waitFor();
   await show?.(page);
   return page;
-}
-
-/** Parts whose words depend on the moment, the machine or the account, not on the page's wording. */
-const CHANGING =
-  '.gateway, .clock, .timer strong, .cause .quiet, .now, tbody, dd, .events, .half .between > p, .scale, .path, .well';
-
-/**
- * The words on the page, each text once, as a section of the file. Digits are 0, and each month is Jan. The date before
- * a time is omitted, because only times on another day have one.
- */
-export async function wordsOf(page: Page, { name }: Picture): Promise<string> {
-  const texts = await page.evaluate<string[]>(`
-    [...document.querySelectorAll('body *')]
-      .filter((each) => !each.closest('${CHANGING}') && each.checkVisibility())
-      .flatMap((each) => [...each.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE))
-      .map(({ data }) => data.trim().replaceAll(/\\d+/g, '0').replaceAll(/\\s+/g, ' '))`);
-  const months = /\b(?:Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b/g;
-  const undated = texts.map((text) => text.replaceAll(months, 'Jan').replaceAll('0 Jan, 0:0', '0:0'));
-  const words = [...new Set(undated)].filter((text) => /\p{L}/u.test(text));
-  return `# ${name}.png\n${words.join('\n')}\n`;
 }

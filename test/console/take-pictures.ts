@@ -1,5 +1,4 @@
-/** `npm run pictures`: takes the pictures in docs/console.md, and records their words. */
-import { writeFileSync } from 'node:fs';
+/** `npm run pictures`: takes the pictures in docs/console.md. */
 import { join } from 'node:path';
 import prepare from '../support/build-sources.js';
 import { startBrowser } from '../support/client-pages.js';
@@ -7,7 +6,7 @@ import { closeAll } from '../support/closing.js';
 import { ROOT } from '../support/documents.js';
 import { hasChromium } from '../support/tools.js';
 import { PAGE_STATES, type PageState } from './page-states.js';
-import { openPicture, PICTURES, WORDS_FILE, wordsOf } from './pictures.js';
+import { openPicture, PICTURES } from './pictures.js';
 
 const HOUR_MS = 3_600_000;
 /** Past time in a picture that does not show a whole hour, ms. */
@@ -16,16 +15,13 @@ const PAST_MS: Partial<Record<keyof typeof PAGE_STATES, number>> = { 'all is wel
 prepare();
 if (!hasChromium()) throw new Error('npm run pictures needs chromium (apt-get install chromium)');
 const browser = await startBrowser();
-const words = new Map<string, string>();
 for (const [state, pictures] of Map.groupBy(PICTURES, (each) => each.state)) {
   const gateway = await (PAGE_STATES[state] as PageState).arrange(PAST_MS[state] ?? HOUR_MS);
   for (const picture of pictures) {
     const page = await openPicture(browser, gateway.url, picture);
     await page.screenshot({ path: join(ROOT, 'docs', `${picture.name}.png`) });
-    words.set(picture.name, await wordsOf(page, picture));
     await page.context().close();
   }
   await closeAll();
 }
-writeFileSync(WORDS_FILE, PICTURES.map(({ name }) => words.get(name)).join('\n'));
 await browser.close();
