@@ -388,12 +388,12 @@ export const PROBLEMS = {
   'clock-skewed': {
     status: null,
     owner: 'operator',
-    title: 'The clock of this machine is wrong',
+    title: "This machine's clock and the bank's differ",
     when: 'The clocks of the bank (`Date` header) and of this machine differ by more than 30 seconds.',
     steps: [
-      'Correct the clock of this machine. Look at its time service (NTP), or that of the host for a container.',
-      'Compare it with another clock: `date -u`. `timedatectl` shows the time service.',
-      'If our clock is right, report the `Date` header to the bank.',
+      "Find out which clock is wrong: this machine's, or the bank's. Compare both with a third one.",
+      'Ours is `date -u`. If it is wrong, correct its time service (NTP; for a container, that of the host): `timedatectl` shows it.',
+      'If ours is right, report the `Date` header to the bank.',
     ],
   },
   'snapshot-not-stored': {
