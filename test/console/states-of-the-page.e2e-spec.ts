@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { ProblemEntry, Recent } from '../../src/pages/console/web/shared/gateway.js';
 import type { Health } from '../../src/pages/console/web/shared/health.js';
-import { toActive, toEffect, toWellText } from '../../src/pages/console/web/status/apps.js';
+import { toActive, toWellText } from '../../src/pages/console/web/status/apps.js';
+import { toEffect } from '../../src/pages/console/web/status/effect.js';
 import { toCauseText, toTimer } from '../../src/pages/console/web/status/cause-text.js';
 import { toIdle, toIdleText } from '../../src/pages/console/web/status/idle.js';
 import { toIncident, type Incident } from '../../src/pages/console/web/status/incident.js';
@@ -24,6 +25,7 @@ const EXAMINED = new Set<string>([
   'the copy has expired',
   'the certificate ends in 3 days',
   'no app has called for a while',
+  'an app gets only rejections',
   'names are hostile and amounts long',
 ] satisfies (keyof typeof PAGE_STATES)[]);
 
@@ -44,7 +46,7 @@ function textsOf(incident: Incident, health: Health, now: number): string[] {
     timer ? `${timer.value} ${timer.label}` : '',
     incident.doNow,
     Object.values(incident.who).join(' '),
-    toEffect(incident, [], now),
+    toEffect(incident, health, [], now),
     toNote(incident, health, now),
     toReport(incident, health, now),
     ...toPath(health, null, now)
@@ -101,7 +103,7 @@ async function assertTrue(gateway: Gateway, { sentence, path, owner }: PageState
   const recent = (await gateway.get('/health/recent')).json as Recent;
   const now = Date.now();
   const idle = toIdle(health, recent, now);
-  const incident = idle ? null : toIncident(health, now, problems);
+  const incident = idle ? null : toIncident(health, now, problems, recent);
   const headline = idle
     ? toIdleText(idle, health, recent, problems, now).headline
     : (incident?.headline ?? toWellText(health, toActive(recent), now));
@@ -124,7 +126,9 @@ async function assertTrue(gateway: Gateway, { sentence, path, owner }: PageState
   }
   if (idle) return;
   const call = await gateway.get('/api/v1/accounts', { accept: 'application/json' });
-  expect(incident?.served ?? 'current').toBe(toGot(call));
+  const served = incident?.served ?? 'current';
+  // while the bank is slow, some calls get current data
+  expect(served === 'copies' ? ['copy', 'current'] : [served]).toContain(toGot(call));
   const { snapshot } = health.details;
   if (call.status === 200) expect(call.json.page.total).toBe(snapshot.accounts);
   if (!incident) return;
@@ -177,12 +181,12 @@ async function show(page: Page, { sentence, path }: PageState, isExamined: boole
 async function assertChecked(page: Page, gateway: Gateway): Promise<void> {
   await page.getByRole('button', { name: 'Check now' }).click();
   await page
-    .getByText(/^Checked at|^All calls have failed/)
+    .getByText(/^Checked at|^All calls/)
     .first()
     .waitFor();
   const text = await page.locator('.incident, .idle').innerText();
   const { status } = await gateway.get('/api/v1/accounts');
-  expect(text).toMatch(status === 200 ? /: a call gets current data, 40 accounts, in / : `failed with ${status}`);
+  expect(text).toMatch(status === 200 ? /: a call gets current data, \d+ accounts, in / : `fail with ${status}`);
 }
 
 (hasChromium() ? describe : describe.skip)('Status', () => {

@@ -3,12 +3,13 @@ import { readHealth, readRecent, toProblem, type GatewayProblem, type Recent } f
 import type { Health } from './health.js';
 import { serverNow } from './time.js';
 
-const [HEALTHY_MS, TROUBLE_MS, GONE_MS] = [10_000, 4000, 2000];
+/** Between polls while all is well, and while something is wrong or changes. */
+const [CALM_MS, SOON_MS] = [10_000, 3000];
 
-/** The last responses, all from the same moment, and the reason why there are no newer ones. */
+/** The last responses, and the reason why there are no newer ones. */
 export interface Live {
   readonly health: Health | null;
-  /** The last hour; null on a page that does not fetch it. */
+  /** The last hour, of the same poll as the health, or of an earlier one if it could not be read; null on a page that does not fetch it. */
   readonly recent: Recent | null;
   /** Time of the responses, ms by the gateway's clock. */
   readonly answeredAt: number;
@@ -34,7 +35,14 @@ export async function askHealth(wantsRecent = false, before: Live | null = null)
   }
 }
 
-/** Polls while the page is visible, more often when something is wrong. The returned function polls now. */
+/** True if nothing is wrong, and nothing is about to change. */
+const isCalm = ({ health, problem }: Live): boolean =>
+  problem === null &&
+  health?.status === 'ok' &&
+  !health.details.snapshot.stale &&
+  health.details.certificate.next === null;
+
+/** Polls while the page is visible, more often while something is wrong or changes. The returned function polls now. */
 export function useHealth(first: Live, wantsRecent = false): readonly [Live, () => void] {
   const [live, setLive] = useState(first);
   const latest = useRef(first);
@@ -45,21 +53,20 @@ export function useHealth(first: Live, wantsRecent = false): readonly [Live, () 
     window.clearTimeout(timer.current);
     if (asking.current || document.visibilityState === 'hidden') return;
     asking.current = true;
-    latest.current = await askHealth(wantsRecent, latest.current);
+    const before = latest.current;
+    latest.current = await askHealth(wantsRecent, before);
     asking.current = false;
     setLive(latest.current);
-    schedule();
+    schedule(isCalm(before) && isCalm(latest.current));
   }, []);
 
-  function schedule(): void {
-    const { health, problem } = latest.current;
-    const wait = problem ? GONE_MS : health?.status === 'ok' ? HEALTHY_MS : TROUBLE_MS;
+  function schedule(isSettled: boolean): void {
     window.clearTimeout(timer.current);
-    timer.current = window.setTimeout(() => void ask(), wait);
+    timer.current = window.setTimeout(() => void ask(), isSettled ? CALM_MS : SOON_MS);
   }
 
   useEffect(() => {
-    schedule();
+    schedule(isCalm(first));
     const onVisible = () => void ask();
     document.addEventListener('visibilitychange', onVisible);
     return () => {

@@ -1,26 +1,45 @@
 import type { Recent, RecentClient } from '../shared/gateway.js';
 import { toMoment } from '../shared/time.js';
 import type { Health } from '../shared/health.js';
-import type { Incident } from './incident.js';
 import { toServed } from './served.js';
 
 /** Callers of the last minute. */
 export const toActive = (recent: Recent | null): readonly RecentClient[] =>
   recent?.clients.filter(({ callsPerMinute }) => callsPerMinute > 0) ?? [];
 
-/** How many got data, or an error of the gateway. The others were only rejected (4xx), whatever the state. */
-const countServed = (active: readonly RecentClient[]): number =>
-  active.filter(({ current, stale, errors }) => current + stale + errors > 0).length;
+/** True if every call of an active app was rejected (4xx): it was neither served, nor failed by the gateway. */
+export const isRejected = ({ callsPerMinute, current, stale, errors }: RecentClient): boolean =>
+  callsPerMinute > 0 && current + stale + errors === 0;
 
-/** The callers for the table: failing first, then by name. */
+/** The results of a call: current data, a copy, an error of the gateway. */
+export type Got = 'current' | 'stale' | 'errors';
+
+/** "4 apps get", or "1 app gets": those that got one of these in the last minute. "A call gets" without one. */
+export function toSubject(active: readonly RecentClient[], ...got: readonly Got[]): string {
+  const apps = active.filter((client) => got.some((each) => client[each] > 0)).length;
+  if (apps === 0) return 'A call gets';
+  return apps === 1 ? '1 app gets' : `${apps} apps get`;
+}
+
+/** The groups of the table, in its order. */
+const GROUPS: readonly (readonly [word: string, isIn: (client: RecentClient) => boolean])[] = [
+  ['failing', ({ errors }) => errors > 0],
+  ['on copies', ({ stale }) => stale > 0],
+  ['rejected (4xx)', isRejected],
+  ['current', ({ callsPerMinute }) => callsPerMinute > 0],
+  ['without a call in the last minute', () => true],
+];
+
+const groupOf = (client: RecentClient): number => GROUPS.findIndex(([, isIn]) => isIn(client));
+
+/** The callers for the table: failing, then with copies, rejected, current, silent; each by name. */
 export const toRows = (clients: readonly RecentClient[]): RecentClient[] =>
-  clients.toSorted((a, b) => Number(b.errors > 0) - Number(a.errors > 0) || a.name.localeCompare(b.name));
+  clients.toSorted((a, b) => groupOf(a) - groupOf(b) || a.name.localeCompare(b.name));
 
-/** "4 apps get", "1 app gets", or "A call gets" without one that was served. */
-export function toSubject(active: readonly RecentClient[], verb: string): string {
-  const apps = countServed(active);
-  if (apps === 0) return `A call ${verb}s`;
-  return apps === 1 ? `1 app ${verb}s` : `${apps} apps ${verb}`;
+/** The callers that the table has no space for: "12 more: 10 current, 2 without a call in the last minute." */
+export function toRest(rest: readonly RecentClient[]): string {
+  const groups = [...Map.groupBy(rest, groupOf)].toSorted(([a], [b]) => a - b);
+  return `${rest.length} more: ${groups.map(([at, { length }]) => `${length} ${GROUPS[at]?.[0]}`).join(', ')}.`;
 }
 
 /** A sentence on what apps get while everything is healthy. */
@@ -29,28 +48,15 @@ export function toWellText(health: Health, active: readonly RecentClient[], now:
   if (toServed(health, now) === 'untried')
     return `The next call waits for the bank${expiresAt === null ? '' : `: the copy expired at ${toMoment(expiresAt, now)}`}.`;
   const read = asOf === null ? '' : `, read at ${toMoment(asOf, now)}`;
-  return `${toSubject(active, 'get')} current data${read}.`;
+  return `${toSubject(active, 'current')} current data${read}.`;
 }
 
-/** What the apps show in the meantime, for the note to their teams. */
-export function toEffect(
-  { served, isShut, copy, status, end }: Incident,
-  active: readonly RecentClient[],
-  now: number,
-): string {
-  const none = active.length === 0 ? 'No app called in the last minute. ' : '';
-  if (isShut) return 'Apps that verify the certificate of this API cannot connect.';
-  if (served === 'unknown')
-    return status === 0
-      ? 'Apps on the same network path cannot reach the gateway either.'
-      : 'Unknown: this page no longer gets any data.';
-  if (served === 'none') return `${none}${toSubject(active, 'get')} ${status} instead of data.`;
-  if (served === 'waiting' || served === 'untried')
-    return `${none}Calls wait for the bank. If it does not respond in time, they fail with ${status}.`;
-  if (served === 'stopping') return 'Nothing, if another instance answers.';
-  if (served === 'empty') return `${none}${toSubject(active, 'get')} a list without accounts, with status 200.`;
-  if (copy) return `${none}${toSubject(active, 'get')} data of ${toMoment(copy.asOf, now)}, marked stale.`;
-  return end === null ? 'Nothing. Apps are not affected.' : 'Nothing yet.';
+/** What apps get while the bank is slow: the headline and the note for their teams say the same. */
+export function toSlowText({ details }: Health, active: readonly RecentClient[]): string {
+  const seconds = details.bank.slow?.copySeconds ?? null;
+  if (seconds === null) return 'Calls wait for the bank.';
+  const subject = active.some(({ stale }) => stale > 0) ? toSubject(active, 'stale') : 'Apps got';
+  return `${subject} copies up to ${seconds} s old, marked stale.`;
 }
 
 /** A caller's display name. */

@@ -35,8 +35,25 @@ export function toCauseText(cause: Cause, health: Health | null, now: number): C
   }
   // the detail of an unreachable gateway contains the time
   const failing = since && part !== 'gateway' ? ` Failing${since}.` : '';
-  return { what: detail || `${title}.`, answer: '', since: failing, meaning: '' };
+  const what = toFacts(detail);
+  return {
+    what: what && what.length <= MAX_CAUSE ? what : `${title}.`,
+    answer: '',
+    since: failing,
+    meaning: code === 'clock-skewed' ? 'Which of the two is wrong is not known.' : '',
+  };
 }
+
+/** Characters of a cause that a reader takes in at a glance. The runbook has the rest. */
+const MAX_CAUSE = 120;
+
+/** What happened, without the advice about our settings that follows it. */
+export const toFacts = (detail: string): string =>
+  detail
+    .split(/(?<=[.;]) /)
+    .filter((part) => !/\b[A-Z]+_[A-Z_]+\b/.test(part))
+    .join(' ')
+    .replace(/;$/, '.');
 
 /** The bank's status, or the code in words: "unreachable", "proxy refused". */
 export const toShortCause = (code: string, answer: number | null): string =>
@@ -61,7 +78,7 @@ function toExpiry({ part }: Cause, { details: { certificate, listener, snapshot 
   };
 }
 
-const TWO_DAYS_MS = 2 * 86_400_000;
+const HOUR_MS = 3_600_000;
 
 /** The time left, or the time since calls began to fail or the certificate expired; null if unknown. */
 export function toTimer({ served, end, since, status, cause, copy }: Incident, now: number) {
@@ -69,7 +86,8 @@ export function toTimer({ served, end, since, status, cause, copy }: Incident, n
     const left = Date.parse(end) - now;
     const isCertificate = cause.part === 'certificate' || cause.part === 'listener';
     if (left <= 0 && isCertificate) return { value: toDuration(-left), label: 'since the certificate expired' };
-    const value = left > TWO_DAYS_MS ? toDuration(left) : toCountdown(left / 1000);
+    // a person cannot act on the seconds of a certificate's last day
+    const value = left > (isCertificate ? 1 : 48) * HOUR_MS ? toDuration(left) : toCountdown(left / 1000);
     if (isCertificate && !copy) return { value, label: 'until the certificate expires' };
     return { value, label: cause.part === 'token' && !copy ? 'of current data' : `until calls fail with ${status}` };
   }

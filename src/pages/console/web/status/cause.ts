@@ -71,6 +71,7 @@ function findWanted(served: Served, troubles: readonly Trouble[]): Trouble | und
   if (served === 'stopping') return troubles.find(({ code }) => code === 'stopping');
   if (served === 'empty') return troubles.find(({ code }) => code === 'accounts-emptied');
   if (served === 'current') return undefined;
+  if (served === 'copies') return troubles.find(({ code }) => code === 'bank-slow');
   return findFailure(troubles) ?? troubles.find(({ code }) => code === 'bank-slow');
 }
 

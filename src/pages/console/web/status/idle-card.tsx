@@ -1,14 +1,16 @@
 import { useState } from 'preact/hooks';
+import { CopyButton } from '../shared/copy-button.js';
 import { toAccounts, toGrouped } from '../shared/count.js';
 import { readNow, toProblem, type ProblemEntry } from '../shared/gateway.js';
 import type { Health } from '../shared/health.js';
 import { serverNow, toMoment } from '../shared/time.js';
 import type { Trouble } from './cause.js';
-import type { IdleText } from './idle.js';
+import { toNames, type Idle, type IdleText } from './idle.js';
 import { NextTask } from './next-task-line.js';
 import { TroubleList } from './trouble-list.js';
 
 interface Props {
+  readonly idle: Idle;
   readonly text: IdleText;
   readonly health: Health;
   readonly troubles: readonly Trouble[];
@@ -18,8 +20,9 @@ interface Props {
   readonly ask: () => void;
 }
 
-/** The last known state while nobody calls, and a button that calls the bank. */
-export function IdleCard({ text, health, troubles, problems, now, ask }: Props) {
+/** The last known state while no app is served, and a button that calls the bank. */
+export function IdleCard({ idle, text, health, troubles, problems, now, ask }: Props) {
+  const { rejected } = idle;
   const [result, setResult] = useState('');
   const [isBusy, setBusy] = useState(false);
   const check = async () => {
@@ -29,7 +32,7 @@ export function IdleCard({ text, health, troubles, problems, now, ask }: Props) 
     ask();
   };
   return (
-    <section class="card idle" aria-labelledby="headline">
+    <section class={`card idle${rejected.length > 0 ? ' rejections' : ''}`} aria-labelledby="headline">
       <div class="card-head">
         <div>
           <h1 id="headline">{text.headline}</h1>
@@ -48,15 +51,27 @@ export function IdleCard({ text, health, troubles, problems, now, ask }: Props) 
         </div>
       </div>
       <div class="columns">
-        <div>
-          <h2>Is that normal?</h2>
-          <p>{text.normal}</p>
-        </div>
+        {rejected.length > 0 ? (
+          <Rejections names={rejected} />
+        ) : text.normal === null ? (
+          <TryCall />
+        ) : (
+          <div>
+            <h2>Is that normal?</h2>
+            <p>{text.normal}</p>
+          </div>
+        )}
         <div>
           <h2>If Check now succeeds</h2>
           <p>
-            The gateway and the bank work. Ask the app teams, or look at the proxy between them and{' '}
-            <b>{health.instance}</b>.
+            The gateway and the bank work.{' '}
+            {rejected.length > 0 ? (
+              'The cause is in the calls themselves.'
+            ) : (
+              <>
+                Ask the app teams, or look at the proxy between them and <b>{health.instance}</b>.
+              </>
+            )}
           </p>
         </div>
         <div>
@@ -69,6 +84,32 @@ export function IdleCard({ text, health, troubles, problems, now, ask }: Props) 
   );
 }
 
+/** Whom to ask about calls that are all rejected (4xx). */
+const Rejections = ({ names }: { readonly names: readonly string[] }) => (
+  <div>
+    <h2>Who</h2>
+    <p class="main">{names.length === 1 ? 'The team of the app' : 'The teams of the apps'}</p>
+    <p>
+      {toNames(names)}. Each response names the mistake, and so does{' '}
+      <a href="/docs/guide/logs#follow-a-call">the log line of the call</a>.
+    </p>
+  </div>
+);
+
+/** A first call, to copy. */
+function TryCall() {
+  const command = `curl -H 'X-Client-Name: my-app' '${location.origin}/api/v1/accounts?pageSize=1'`;
+  return (
+    <div>
+      <h2>Try a call</h2>
+      <p>
+        <code>{command}</code>
+      </p>
+      <CopyButton name="Copy the call" text={() => command} />
+    </div>
+  );
+}
+
 /** The result of a call now, after a refresh, in a sentence. */
 async function checkNow(problems: readonly ProblemEntry[]): Promise<string> {
   const begun = performance.now();
@@ -77,7 +118,7 @@ async function checkNow(problems: readonly ProblemEntry[]): Promise<string> {
     const at = toMoment(serverNow(), serverNow());
     const took = `in ${toGrouped(Math.round(performance.now() - begun))} ms`;
     if (snapshot.stale)
-      return `Checked at ${at}: a call gets the copy of ${toMoment(snapshot.asOf, serverNow())}. The bank did not answer.`;
+      return `Checked at ${at}: a call gets the copy of ${toMoment(snapshot.asOf, serverNow())}, marked stale. The bank sent no newer list in time.`;
     return `Checked at ${at}: a call gets current data, ${toAccounts(page.total)}, ${took}.`;
   } catch (error) {
     const { code, status, message } = toProblem(error);

@@ -15,6 +15,7 @@ import { toIncident } from './incident.js';
 import { toMainStage, toPath } from './path.js';
 
 const LATER = NOW + 12 * 60_000;
+const NO_CALLS = { requests: 0, current: 0, stale: 0, errors: 0, bankP50Ms: null };
 const silent = recentWith(
   [{ callsPerMinute: 0, lastAt: at('10:12:30') }],
   [
@@ -39,12 +40,22 @@ describe('a gateway that no app calls', () => {
       'Before 10:12 there were 40 to 95 calls a minute.',
     ]);
     expect(pathOf(health, silent, LATER)).toEqual([
-      'Certificate ok: 364 days left',
+      'Certificate ok: 363 days left',
       'Network unknown: not tried since 10:12',
       'Token service unknown: token expired',
       'Account list unknown: 30 ms, 10:12:58',
       'Snapshot unknown: 10:12:58, expired',
       'Your apps unknown: no call for 12 min',
+    ]);
+  });
+
+  it('has a token that /health renewed: network and token service were tried, the list was not', () => {
+    const health = healthWith('ok', { token: { lastSuccessAt: new Date(LATER - 20_000).toISOString() } });
+    expect(textOf(health)?.[2]).toBe('The copy expired at 10:17:58, so the next call waits for the bank.');
+    expect(pathOf(health, silent, LATER).slice(1, 4)).toEqual([
+      'Network ok: direct',
+      expect.stringMatching(/^Token service ok: token until/),
+      'Account list unknown: 30 ms, 10:12:58',
     ]);
   });
 
@@ -81,28 +92,84 @@ describe('a gateway that no app calls', () => {
     expect(toIdle(health, silent, now)).toBeNull();
   });
 
+  it('counts one call a minute in the singular', () => {
+    const points = [{ at: at('10:12:30'), requests: 1, current: 1, stale: 0, errors: 0 }];
+    const recent = recentWith([{ callsPerMinute: 0, lastAt: at('10:12:30') }], points);
+    const idle = toIdle(healthWith('ok'), recent, LATER);
+    expect(idle && toIdleText(idle, healthWith('ok'), recent, PROBLEMS, LATER).normal).toBe(
+      'Before 10:12 there was 1 call a minute.',
+    );
+  });
+
   it.each([
-    [at('09:24:00'), 'No app has called in the last hour.', 'There were no calls in the last hour.'],
-    [
-      at('10:24:00'),
-      'No app has called since this instance started.',
-      'Calls before the start of this instance are not recorded.',
-    ],
-  ])('has had no call since its record began at %s', (from, headline, normal) => {
+    [at('09:24:00'), 'No app has called in the last hour.'],
+    [at('10:24:00'), 'Ready since 10:24:05. No app has called yet.'],
+  ])('has had no call since its record began at %s', (from, headline) => {
     const points = Array.from({ length: 61 }, (_, minute) => Date.parse(from) + minute * 60_000 + 10_000)
       .filter((time) => time < LATER)
-      .map((time) => ({ at: new Date(time).toISOString(), requests: 0, current: 0, stale: 0, errors: 0 }));
+      .map((time) => ({ at: new Date(time).toISOString(), ...NO_CALLS, snapshotAgeSeconds: 5 }));
     const recent = recentWith([], points);
     const idle = toIdle(healthWith('ok'), recent, LATER);
     expect(idle).toMatchObject({ silentMs: null });
-    expect(idle && toIdleText(idle, healthWith('ok'), recent, PROBLEMS, LATER)).toMatchObject({ headline, normal });
+    const text = idle && toIdleText(idle, healthWith('ok'), recent, PROBLEMS, LATER);
+    expect(text).toMatchObject({ headline, normal: null });
+  });
+
+  it('shows what succeeded within the last minute as tried, such as its first refresh or Check now', () => {
+    const recent = recentWith([], [{ at: at('10:13:00'), ...NO_CALLS, snapshotAgeSeconds: 2 }]);
+    const idle = toIdle(healthWith('ok'), recent, NOW);
+    expect(idle && Object.values(toIdleText(idle, healthWith('ok'), recent, PROBLEMS, NOW))).toEqual([
+      'Ready since 10:12:58. No app has called yet.',
+      'The last refresh, at 10:12:58, succeeded: 120 accounts.',
+      'If the bank fails now, calls get the copy of 10:12:58 until 10:17:58.',
+      null,
+    ]);
+    expect(pathOf(healthWith('ok'), recent, NOW).slice(1)).toEqual([
+      'Network ok: direct',
+      'Token service ok: token until 10:16',
+      'Account list ok: answers, 10:12:58',
+      'Snapshot ok: 120 accounts, 10:12:58',
+      'Your apps unknown: no call',
+    ]);
+  });
+});
+
+describe('an app whose calls are all rejected', () => {
+  const rejected = { name: 'broken-app', current: 0, lastAt: new Date(LATER).toISOString() };
+  const before = { callsPerMinute: 0, current: 0, lastAt: at('10:12:44') };
+
+  it.each([
+    [[rejected, before], '1 app gets only rejections: broken-app. No other app has called since 10:12:44.'],
+    [[rejected], '1 app gets only rejections: broken-app. No other app has called since this instance started.'],
+    [
+      ['a', 'b', 'c', 'd', 'none'].map((name) => ({ ...rejected, name })),
+      '5 apps get only rejections: a, b, c and 2 more. No other app has called since this instance started.',
+    ],
+  ])('is neither served nor failing: %j', (clients, headline) => {
+    const recent = recentWith(clients);
+    const idle = toIdle(healthWith('ok'), recent, LATER);
+    expect(idle && toIdleText(idle, healthWith('ok'), recent, PROBLEMS, LATER).headline).toBe(headline);
+  });
+
+  it('has tried nothing: the path has rings, and the app is marked', () => {
+    expect(pathOf(healthWith('ok'), recentWith([rejected]), LATER).slice(1)).toEqual([
+      'Network unknown: not tried since 10:12',
+      expect.stringMatching(/^Token service unknown: token until/),
+      'Account list unknown: answers, 10:12:58',
+      'Snapshot unknown: 10:12:58, expired',
+      'Your apps warn: 1 app: only rejections',
+    ]);
+  });
+
+  it('the negative case: another app is served', () => {
+    expect(toIdle(healthWith('ok'), recentWith([rejected, {}]), NOW)).toBeNull();
   });
 });
 
 describe('the path', () => {
   it('shows every stage as ok when nothing is wrong', () => {
     expect(pathOf(healthWith('ok'), recentWith([{}]), NOW)).toEqual([
-      'Certificate ok: 364 days left',
+      'Certificate ok: 363 days left',
       'Network ok: direct',
       'Token service ok: token until 10:16',
       'Account list ok: answers, 10:12:58',
@@ -111,27 +178,17 @@ describe('the path', () => {
     ]);
   });
 
-  it('is not tried either while apps only call with mistakes and the copy has expired', () => {
-    const rejected = recentWith([{ current: 0, lastAt: new Date(LATER).toISOString() }]);
-    expect(pathOf(healthWith('ok'), rejected, LATER).slice(1, 5)).toEqual([
-      'Network unknown: not tried since 10:12',
-      expect.stringMatching(/^Token service unknown: token until/),
-      'Account list unknown: answers, 10:12:58',
-      'Snapshot unknown: 10:12:58, expired',
-    ]);
-  });
-
   it('shows the life of the certificate in use while a new one is rejected', () => {
-    const certificate = problem('certificate-unusable', 'degraded', { daysLeft: 199 });
+    const certificate = problem('certificate-unusable', 'degraded');
     expect(pathOf(healthWith('degraded', { certificate }), recentWith([{}]), NOW)[0]).toBe(
-      'Certificate warn: 199 days left',
+      'Certificate warn: 363 days left',
     );
   });
 
   it('is not checked after the broken stage, even if that is a proxy', () => {
     const egress = { status: 'degraded', code: 'proxy-refused', owner: 'network', detail: 'x', proxy: 'proxy:3128' };
     expect(pathOf(healthWith('degraded', { egress }), recentWith([{}]), NOW).slice(0, 4)).toEqual([
-      'Certificate ok: 364 days left',
+      'Certificate ok: 363 days left',
       'Network warn: proxy refused',
       'Token service unknown: not checked',
       'Account list unknown: not checked',
@@ -160,7 +217,7 @@ describe('the path', () => {
 
   it('has the status and the start of the failing request', () => {
     const health = healthWith('degraded', { ...failingList(), ...copyUntil('10:14:01') });
-    expect(pathOf(health, recentWith([{}]), NOW).slice(3)).toEqual([
+    expect(pathOf(health, recentWith([{ stale: 3 }]), NOW).slice(3)).toEqual([
       'Account list warn: 503 since 10:09:13',
       'Snapshot warn: 10:09:01, copy',
       'Your apps warn: 1 app gets the copy',
@@ -168,8 +225,8 @@ describe('the path', () => {
   });
 
   it.each([
-    ['2026-11-21T15:13:00.000Z', 'Certificate warn: less than a day left'],
-    ['2026-11-21T10:13:02.000Z', 'Certificate warn: expired'],
+    ['2026-11-21T15:14:00.000Z', 'Certificate bad: 5 h left'],
+    ['2026-11-21T10:13:02.000Z', 'Certificate bad: expired'],
   ])('shows the last hours of a certificate that expires at %s', (notAfter, text) => {
     const certificate = { status: 'degraded', code: 'certificate-expiring', notAfter, daysLeft: 0 };
     expect(pathOf(healthWith('degraded', { certificate }), recentWith([{}]), NOW)[0]).toBe(text);

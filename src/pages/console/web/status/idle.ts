@@ -2,18 +2,21 @@ import { toAccounts } from '../shared/count.js';
 import { toPoints, type ProblemEntry, type Recent } from '../shared/gateway.js';
 import type { Health } from '../shared/health.js';
 import { toDuration, toMinute, toMoment } from '../shared/time.js';
+import { isRejected, toAppName } from './apps.js';
 import { findFailure, toTroubles } from './cause.js';
 import { isWholeHour, toMinutes } from './minutes.js';
 import { isShut, toServed } from './served.js';
 
-const SILENT_MS = 60_000;
+const MINUTE_MS = 60_000;
 
-/** A gateway that no app calls and that has not called the bank for a minute. */
+/** A gateway that serves no app: none called for a minute, but for those whose calls are all rejected (4xx). */
 export interface Idle {
-  /** Time since the last call by an app; null if there was none in the last hour. */
+  /** Time since the last call by another app; null if there was none in the last hour. */
   readonly silentMs: number | null;
   /** The last attempt to read the list, ISO 8601; null without one. */
   readonly triedAt: string | null;
+  /** The names of the apps that get only rejections. */
+  readonly rejected: readonly string[];
 }
 
 /** The silence that the card explains; null without one, or if its cause is known: apps cannot connect. */
@@ -21,33 +24,40 @@ export const toIdle = (health: Health, recent: Recent | null, now: number): Idle
   isShut(health, now) ? null : toSilence(health, recent, now);
 
 /**
- * The known state while nobody calls; null while somebody does, or while an attempt in the last minute shows that calls
+ * The known state while no app is served; null while one is, or while an attempt in the last minute shows that calls
  * fail.
  */
 export function toSilence(health: Health, recent: Recent | null, now: number): Idle | null {
   const { details } = health;
   if (recent === null || details.instance) return null;
-  const lastCall = Math.max(...recent.clients.map(({ lastAt }) => Date.parse(lastAt)));
+  const rejected = recent.clients.filter(isRejected);
+  const lastCall = Math.max(
+    ...recent.clients.filter((client) => !isRejected(client)).map(({ lastAt }) => Date.parse(lastAt)),
+  );
   const silentMs = Number.isFinite(lastCall) ? now - lastCall : null;
-  if (silentMs !== null && silentMs < SILENT_MS) return null;
+  if (silentMs !== null && silentMs < MINUTE_MS) return null;
   const { bank } = details;
   const attempts = [bank.lastSuccessAt, bank.lastError?.at].filter((at) => at !== null && at !== undefined);
   const triedAt = attempts.toSorted().at(-1) ?? null;
   const failure = findFailure(toTroubles(health, []));
-  const isKnown = triedAt !== null && now - Date.parse(triedAt) < SILENT_MS;
   // without a certificate, every call fails even before an attempt
-  if (failure && (isKnown || failure.part === 'certificate')) return null;
+  if (failure && (isWithinMinute(triedAt, now) || failure.part === 'certificate')) return null;
   // while the first list is being read, calls wait
   if (toServed(health, now) === 'waiting') return null;
-  return { silentMs, triedAt };
+  return { silentMs, triedAt, rejected: rejected.map(({ name }) => toAppName(name)).toSorted() };
 }
+
+/** True for what was tried in the last minute, by whomever: the page then shows its result, not that nobody tried. */
+export const isWithinMinute = (at: string | null, now: number): boolean =>
+  at !== null && now - Date.parse(at) < MINUTE_MS;
 
 /** The sentences of the card. */
 export interface IdleText {
   readonly headline: string;
   readonly known: string;
   readonly since: string;
-  readonly normal: string;
+  /** Earlier calls; null if there were none. */
+  readonly normal: string | null;
 }
 
 export function toIdleText(
@@ -57,20 +67,52 @@ export function toIdleText(
   problems: readonly ProblemEntry[],
   now: number,
 ): IdleText {
-  const { silentMs, triedAt } = idle;
+  const { silentMs, triedAt, rejected } = idle;
   return {
-    headline: toHeadline(recent, silentMs, now),
+    headline:
+      rejected.length > 0
+        ? `${toRejections(rejected)}. ${toOthers(silentMs, recent, now)}`
+        : toHeadline(health, recent, silentMs, now),
     known: toKnown(health, triedAt, problems, now),
     since: toSince(health, triedAt, now),
     normal: toNormal(recent, silentMs, now),
   };
 }
 
-function toHeadline(recent: Recent | null, silentMs: number | null, now: number): string {
+const MAX_NAMES = 3;
+
+/** "1 app gets only rejections: broken-app". */
+export const toRejections = (names: readonly string[]): string =>
+  `${names.length === 1 ? '1 app gets' : `${names.length} apps get`} only rejections: ${toNames(names)}`;
+
+/** "No other app has called since 08:28:44." */
+function toOthers(silentMs: number | null, recent: Recent | null, now: number): string {
+  if (silentMs !== null) return `No other app has called since ${toMoment(now - silentMs, now)}.`;
+  const period = isWholeHour(toPoints(recent), now) ? 'in the last hour' : 'since this instance started';
+  return `No other app has called ${period}.`;
+}
+
+/** "a, b, c and 2 more". */
+export function toNames(names: readonly string[]): string {
+  const more = names.length - MAX_NAMES;
+  return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function toHeadline({ status }: Health, recent: Recent | null, silentMs: number | null, now: number): string {
   if (silentMs !== null) return `No app has called for ${toDuration(silentMs)}.`;
-  return isWholeHour(toPoints(recent), now)
-    ? 'No app has called in the last hour.'
-    : 'No app has called since this instance started.';
+  if (isWholeHour(toPoints(recent), now)) return 'No app has called in the last hour.';
+  const readyAt = status === 'error' ? null : toReadyAt(recent);
+  return `${readyAt === null ? '' : `Ready since ${toMoment(readyAt, now)}. `}No app has called yet.`;
+}
+
+/** When this instance had its first list, ms; null while it has none. */
+function toReadyAt(recent: Recent | null): number | null {
+  const first = toPoints(recent).find(({ snapshotAgeSeconds }) => snapshotAgeSeconds !== null);
+  if (!first) return null;
+  const readAt = Date.parse(first.at) - (first.snapshotAgeSeconds ?? 0) * 1000;
+  // a stored copy is older than this instance
+  const started = recent?.events.find(({ event }) => event === 'gateway.started')?.at;
+  return Math.max(readAt, started === undefined ? 0 : Date.parse(started));
 }
 
 /** The result of the last attempt. */
@@ -93,27 +135,25 @@ function toSince({ details }: Health, triedAt: string | null, now: number): stri
   const { snapshot, token } = details;
   const { asOf, expiresAt } = snapshot;
   const hasExpired = token.expiresInSeconds === null && token.lastSuccessAt !== null;
-  const untried = `${triedAt === null ? '' : 'Nothing has been tried since. '}${hasExpired ? 'The token has expired. ' : ''}`;
+  const isSilent = triedAt !== null && ![triedAt, token.lastSuccessAt].some((at) => isWithinMinute(at, now));
+  const untried = `${isSilent ? 'Nothing has been tried since. ' : ''}${hasExpired ? 'The token has expired. ' : ''}`;
   if (asOf === null || expiresAt === null) return `${untried}The next call waits for the bank.`;
   if (Date.parse(expiresAt) <= now)
     return `${untried}The copy expired at ${toMoment(expiresAt, now)}, so the next call waits for the bank.`;
   return `${untried}If the bank fails now, calls get the copy of ${toMoment(asOf, now)} until ${toMoment(expiresAt, now)}.`;
 }
 
-/** Earlier calls, and when they ended. */
-function toNormal(recent: Recent | null, silentMs: number | null, now: number): string {
+/** Earlier calls, and when they ended; null without any in the last hour. */
+function toNormal(recent: Recent | null, silentMs: number | null, now: number): string | null {
   const counts = toMinutes(toPoints(recent), now)
     .map(({ requests }) => requests)
     .filter((count) => count > 0);
-  if (counts.length === 0 || silentMs === null) {
-    return isWholeHour(toPoints(recent), now)
-      ? 'There were no calls in the last hour.'
-      : 'Calls before the start of this instance are not recorded.';
-  }
+  if (counts.length === 0 || silentMs === null) return null;
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   const range = least === most ? String(most) : `${least} to ${most}`;
-  const before = `Before ${toMinute(now - silentMs)} there were ${range} ${most === 1 ? 'call' : 'calls'} a minute.`;
+  const calls = most === 1 ? 'was 1 call' : `were ${range} calls`;
+  const before = `Before ${toMinute(now - silentMs)} there ${calls} a minute.`;
   const ends = (recent?.clients ?? []).map(({ lastAt }) => Date.parse(lastAt));
-  const isSudden = ends.length > 1 && Math.max(...ends) - Math.min(...ends) < SILENT_MS;
+  const isSudden = ends.length > 1 && Math.max(...ends) - Math.min(...ends) < MINUTE_MS;
   return isSudden ? `${before} All ${ends.length} apps stopped within the same minute.` : before;
 }

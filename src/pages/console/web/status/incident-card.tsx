@@ -3,9 +3,9 @@ import { CopyButton } from '../shared/copy-button.js';
 import type { RecentClient } from '../shared/gateway.js';
 import type { Health } from '../shared/health.js';
 import { serverNow, toDuration } from '../shared/time.js';
-import { toEffect } from './apps.js';
 import { toCauseText, toTimer } from './cause-text.js';
 import { CopyLine } from './copy-line.js';
+import { toEffect } from './effect.js';
 import type { Incident } from './incident.js';
 import { toNote, toReport } from './report.js';
 import { TroubleList } from './trouble-list.js';
@@ -20,7 +20,7 @@ interface Props {
 }
 
 /** Note for when apps get something unusual from this instance; another for when it gives this page no response. */
-const HAS_NOTE: ReadonlySet<Incident['served']> = new Set(['copy', 'empty', 'none', 'waiting', 'untried']);
+const HAS_NOTE: ReadonlySet<Incident['served']> = new Set(['copy', 'copies', 'empty', 'none', 'waiting', 'untried']);
 
 /** The incident: what apps get and for how long, why, and what to do now. */
 export function IncidentCard({ incident, health, active, now }: Props) {
@@ -46,7 +46,7 @@ export function IncidentCard({ incident, health, active, now }: Props) {
         <Who incident={incident} />
         <div>
           <h2>Tell the apps</h2>
-          <p>{toEffect(incident, active, now)}</p>
+          <p>{toEffect(incident, health, active, now)}</p>
           {health && !incident.isShut && (HAS_NOTE.has(incident.served) || incident.status === 0) && (
             <CopyText name="Copy note for app teams" text={() => toNote(incident, health, serverNow())} />
           )}
@@ -61,7 +61,7 @@ function CauseLine({ incident: { cause }, health, now }: Omit<Props, 'active'>) 
   const { what, answer, since, meaning } = toCauseText(cause, health, now);
   const left = cause.nextAttemptAt === null ? null : Date.parse(cause.nextAttemptAt) - now;
   const tried = cause.attempts === null ? '' : `${cause.attempts} ${cause.attempts === 1 ? 'attempt' : 'attempts'}`;
-  const next = left === null ? '' : left >= 1000 ? `next in ${toDuration(left)}` : 'next with the next call';
+  const next = left === null ? '' : left >= 1000 ? `next in ${toDuration(left)}` : 'the next call retries';
   return (
     <p class="cause">
       {what}

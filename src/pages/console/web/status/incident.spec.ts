@@ -10,15 +10,17 @@ import {
   PROBLEMS,
   recentWith,
 } from '../../../../../test/support/health-sample.js';
-import { GatewayProblem } from '../shared/gateway.js';
+import { GatewayProblem, type Recent } from '../shared/gateway.js';
 import type { Health } from '../shared/health.js';
-import { toEffect, toWellText } from './apps.js';
+import { toRest, toRows, toWellText } from './apps.js';
+import { toEffect } from './effect.js';
 import { toCauseText, toTimer } from './cause-text.js';
 import { toGoneIncident, toIncident } from './incident.js';
+import { toPath } from './path.js';
 import { toNote, toReport } from './report.js';
 
-function incidentOf(health: Health, now = NOW) {
-  const incident = toIncident(health, now, PROBLEMS);
+function incidentOf(health: Health, recent: Recent | null = null) {
+  const incident = toIncident(health, NOW, PROBLEMS, recent);
   if (!incident) throw new Error('all is well');
   return incident;
 }
@@ -43,18 +45,20 @@ const slow = (copySeconds: number | null) => ({
 
 describe('an app whose calls were all rejected (4xx)', () => {
   const rejected = { current: 0, stale: 0, errors: 0 };
-  const incident = incidentOf(healthWith('degraded', { ...failingList(), ...copyUntil('10:17:01') }));
+  const health = healthWith('degraded', { ...failingList(), ...copyUntil('10:17:01') });
+  const incident = incidentOf(health);
 
   it('gets neither data nor an error of the gateway', () => {
-    const active = recentWith([{}, rejected]).clients;
+    const active = recentWith([{ stale: 1 }, rejected]).clients;
     expect(toWellText(healthWith('ok'), active, NOW)).toMatch(/^1 app gets current data/);
-    expect(toEffect(incident, active, NOW)).toMatch(/^1 app gets data of/);
+    expect(toEffect(incident, health, active, NOW)).toMatch(/^1 app gets data of/);
   });
 
   it('has called', () => {
     const active = recentWith([rejected]).clients;
     expect(toWellText(healthWith('ok'), active, NOW)).toMatch(/^A call gets current data/);
-    expect(toEffect(incident, active, NOW)).toMatch(/^A call gets data of/);
+    expect(toEffect(incident, health, active, NOW)).toMatch(/^A call gets data of/);
+    expect(incidentOf(health, recentWith([rejected])).headline).toMatch(/^A call gets the copy of/);
   });
 });
 
@@ -142,12 +146,17 @@ describe('what apps get', () => {
     [
       'the bank is slow, while a copy is served',
       healthWith('degraded', { ...slow(18), ...copyUntil('10:17:01', 'bank-slow') }),
-      'copy: The bank is slow: apps get copies up to 18 s old.',
+      'copies: The bank is slow. Apps got copies up to 18 s old, marked stale.',
     ],
     [
       'the bank is slow, right after a refresh: the same',
       healthWith('degraded', slow(18)),
-      'current: The bank is slow: apps get copies up to 18 s old.',
+      'copies: The bank is slow. Apps got copies up to 18 s old, marked stale.',
+    ],
+    [
+      'the bank is slow, and no copy was served',
+      healthWith('degraded', slow(null)),
+      'copies: The bank is slow. Calls wait for the bank.',
     ],
     [
       'a token is rejected that the next refresh needs: both times',
@@ -225,9 +234,66 @@ describe('what apps get', () => {
     const incident = toGoneIncident(gone, at('10:12:00'), PROBLEMS);
     expect(incident).toMatchObject({ served: 'unknown', headline: 'The gateway does not answer.', request: null });
     expect(toTimer(incident, NOW)).toBeNull();
-    expect(toEffect(incident, APPS, NOW)).toMatch(/^Apps on the same network path/);
+    expect(toEffect(incident, null, APPS, NOW)).toMatch(/^Apps on the same network path/);
     const rejected = new GatewayProblem({ code: 'client-not-allowed', owner: 'caller', message: 'x', status: 403 });
-    expect(toEffect(toGoneIncident(rejected, at('10:12:00'), PROBLEMS), APPS, NOW)).toMatch(/^Unknown/);
+    expect(toEffect(toGoneIncident(rejected, at('10:12:00'), PROBLEMS), null, APPS, NOW)).toMatch(/^Unknown/);
+  });
+
+  it('is the same in headline, path and the note for app teams while the bank is slow', () => {
+    const health = healthWith('degraded', slow(18));
+    const copies = { current: 1, stale: 2 };
+    const recent = recentWith([copies, copies, { current: 3 }]);
+    const incident = incidentOf(health, recent);
+    const text = '2 apps get copies up to 18 s old, marked stale.';
+    expect(incident.headline).toBe(`The bank is slow. ${text}`);
+    expect(toEffect(incident, health, recent.clients, NOW)).toBe(text);
+    expect(toPath(health, recent, NOW).map(({ level, value }) => `${level} ${value}`)).toEqual([
+      expect.stringMatching(/^ok/),
+      'ok direct',
+      expect.stringMatching(/^ok/),
+      'warn slow since 10:10:00',
+      'warn copies up to 18 s old',
+      'warn 2 apps get copies',
+    ]);
+    expect(toNote(incident, health, NOW)).toContain(`${text} (Times are UTC.)`);
+    expect(toNote(incident, health, NOW)).toContain('Your app gets snapshot.stale = true.');
+  });
+
+  it('is counted by what their calls got', () => {
+    const failing = { current: 0, errors: 3 };
+    const health = healthWith('error', { ...failingList(), ...copyUntil('10:12:30') });
+    const recent = recentWith([failing, failing, {}]);
+    expect(incidentOf(health, recent).headline).toBe('All calls have failed with 503 since 10:12:30.');
+    expect(toEffect(incidentOf(health), health, recent.clients, NOW)).toBe('2 apps get 503 instead of data.');
+    expect(toPath(health, recent, NOW).at(-1)).toMatchObject({ level: 'bad', value: '2 apps get errors' });
+  });
+
+  it('is no claim on calls that nobody has made', () => {
+    const health = healthWith('error', { ...failingList(), ...copyUntil('10:12:30') });
+    const before = recentWith([{ lastAt: at('10:12:20') }, { current: 0, lastAt: at('10:13:00') }]);
+    expect(incidentOf(health, before).headline).toBe('All calls fail with 503. No app has called since 10:12:30.');
+  });
+});
+
+describe('the table of apps', () => {
+  const clients = recentWith([
+    { name: 'well' },
+    { name: 'silent', callsPerMinute: 0, current: 0 },
+    { name: 'wrong', current: 0 },
+    { name: 'old', current: 1, stale: 2 },
+    { name: 'b-failing', current: 2, errors: 1 },
+    { name: 'a-failing', current: 0, errors: 3 },
+  ]).clients;
+
+  it('begins with the failing ones, then those with copies, rejections, current data, and no call', () => {
+    const names = toRows(clients).map(({ name }) => name);
+    expect(names).toEqual(['a-failing', 'b-failing', 'old', 'wrong', 'well', 'silent']);
+  });
+
+  it('sums up those without space', () => {
+    expect(toRest(toRows(clients).slice(2))).toBe(
+      '4 more: 1 on copies, 1 rejected (4xx), 1 current, 1 without a call in the last minute.',
+    );
   });
 });
 
@@ -262,15 +328,43 @@ describe('the cause', () => {
       { certificate: expiring('2026-11-24T08:00:00.000Z', 2) },
       'The client certificate expires on 24 Nov 2026, 08:00 UTC.From then on nothing can be read from the bank, and 5 min later every call fails with 503.',
     ],
+    [
+      { bank: problem('clock-skewed', 'degraded', { detail: "The clock of this machine is 95 s behind the bank's." }) },
+      "The clock of this machine is 95 s behind the bank's.Which of the two is wrong is not known.",
+    ],
   ])('of %j', (change, text) => {
     expect(causeOf(healthWith('degraded', change))).toBe(text);
+  });
+
+  it.each([
+    [
+      'The bank closed two connections; most likely it rejected our client certificate. Set BANK_TLS_MAX_VERSION=1.2.',
+      'The bank closed two connections; most likely it rejected our client certificate.',
+    ],
+    [`The bank closed two connections, ${'because '.repeat(20)}.`, 'The bank rejected our client certificate.'],
+    ['The response is larger than BANK_MAX_RESPONSE_BYTES.', 'The bank rejected our client certificate.'],
+  ])('takes in at a glance, and our settings are for us: %s', (detail, text) => {
+    const egress = { ...problem('certificate-rejected', 'down'), detail };
+    const health = healthWith('error', { egress, ...copyUntil('10:05:00') });
+    expect(toCauseText(incidentOf(health).cause, health, NOW).what).toBe(text);
+    expect(toReport(incidentOf(health), health, NOW)).not.toContain('BANK_');
+  });
+
+  it('is red from three days before a certificate expires', () => {
+    const levelOf = (notAfter: string) =>
+      incidentOf(healthWith('degraded', { certificate: expiring(notAfter, 9) })).level;
+    expect([levelOf('2026-11-24T10:13:00.000Z'), levelOf('2026-11-24T10:14:00.000Z')]).toEqual(['bad', 'warn']);
+    const certificate = expiring('2026-11-22T09:13:02.000Z', 0);
+    const [first] = toPath(healthWith('degraded', { certificate }), null, NOW);
+    expect(first).toMatchObject({ level: 'bad', value: '23 h left' });
   });
 
   it('of an expired certificate of this API is named as such, and so is its effect', () => {
     const shut = healthWith('degraded', { listener: expiring(at('09:00:00'), -1), snapshot: NOTHING });
     const incident = incidentOf(shut);
+    expect(incident.level).toBe('bad');
     expect(incident.cause.title).toBe('The certificate of this API has expired');
-    expect(toEffect(incident, [], NOW)).toBe('Apps that verify the certificate of this API cannot connect.');
+    expect(toEffect(incident, shut, [], NOW)).toBe('Apps that verify the certificate of this API cannot connect.');
     expect(incident.doNow).toMatch(/^Install a new certificate now\./);
     expect(toCauseText(incident.cause, shut, NOW)).toMatchObject({
       what: 'The certificate of this API expired on 21 Nov 2026, 09:00 UTC.',
@@ -296,6 +390,7 @@ describe('the time that is left', () => {
     [{ ...failingList(), ...copyUntil('10:09:00') }, '3 min apps without data'],
     [{ ...failingList(), ...copyUntil('10:13:02') }, 'now apps without data'],
     [{ certificate: expiring('2026-11-24T08:00:00.000Z', 2) }, '2 days until the certificate expires'],
+    [{ certificate: expiring('2026-11-22T09:30:00.000Z', 0) }, '23 h until the certificate expires'],
     [{ listener: expiring(at('09:00:00'), -1) }, '1 h since the certificate expired'],
     [{ sharing: problem('sharing-unavailable') }, ''],
     [{ ...slow(18), ...copyUntil('10:17:01', 'bank-slow') }, ''],
@@ -335,6 +430,11 @@ describe('what to do', () => {
     );
   });
 
+  it('claims nothing about our side if our path may be wrong', () => {
+    const change = { ...failingList('access-not-granted', 404), snapshot: NOTHING };
+    expect(incidentOf(healthWith('error', change)).doNow).not.toContain('not on our side');
+  });
+
   it('names the bank as the contact if it must act, with our address if the allowlist may be the cause', () => {
     const whoOf = (change: Record<string, object>) => Object.values(incidentOf(healthWith('degraded', change)).who);
     expect(whoOf({ ...failingList(), ...copyUntil('10:17:01') })).toEqual(['The bank', 'Desk, +45 70 10 00 00', '']);
@@ -342,6 +442,11 @@ describe('what to do', () => {
       'The operator, with the bank',
       'Desk, +45 70 10 00 00',
       'The bank sees us as 203.0.113.7.',
+    ]);
+    expect(whoOf({ certificate: expiring('2026-11-24T08:00:00.000Z', 2) })).toEqual([
+      'The operator of this gateway',
+      'The bank: Desk, +45 70 10 00 00',
+      '',
     ]);
     expect(whoOf({ ...failingList('bank-unreachable', null), ...copyUntil('10:17:01') })).toEqual([
       'The network team',

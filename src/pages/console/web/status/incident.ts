@@ -1,6 +1,7 @@
-import type { GatewayProblem, ProblemEntry } from '../shared/gateway.js';
+import type { GatewayProblem, ProblemEntry, Recent } from '../shared/gateway.js';
 import type { Health } from '../shared/health.js';
 import { isPast, toDateAndMinute, toMinuteMoment, toMoment } from '../shared/time.js';
+import { isRejected, toActive, toSlowText } from './apps.js';
 import { findFailure, toCause, toTroubles, type Cause, type Trouble } from './cause.js';
 import { isShut, toServed, type Served } from './served.js';
 
@@ -38,11 +39,19 @@ export interface Incident {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
+/** A certificate with less time left may cut the apps off over a weekend. */
+const URGENT_MS = 3 * DAY_MS;
+
 /**
  * The incident at `now`, ms of the gateway's clock; null when nothing is wrong. `problems` is the table of /problems, empty if it
- * could not be read.
+ * could not be read. `recent` is the last hour; null on a page that calls for accounts itself.
  */
-export function toIncident(health: Health, now: number, problems: readonly ProblemEntry[]): Incident | null {
+export function toIncident(
+  health: Health,
+  now: number,
+  problems: readonly ProblemEntry[],
+  recent: Recent | null = null,
+): Incident | null {
   const served = toServed(health, now);
   const troubles = toTroubles(health, problems);
   const cause = toCause(health, served, troubles, now);
@@ -58,14 +67,14 @@ export function toIncident(health: Health, now: number, problems: readonly Probl
   const since = isUnknown ? null : failingSince;
   const end = toEnd(cause, served, health, findFailure(troubles) !== undefined);
   const cutsOff = cause.part === 'listener' && isShut(health, now);
-  const isBad = cutsOff || !['current', 'copy', 'waiting', 'untried'].includes(served);
+  const isBad = cutsOff || isUrgent(cause, end, now) || !MILD.has(served);
   const call = toCall(cause, entry);
   return {
     level: isBad ? 'bad' : 'warn',
     served,
     headline: cutsOff
       ? 'Apps cannot connect: the certificate of this API has expired.'
-      : toHeadline({ health, served, cause, status, end, since, now }),
+      : toHeadline({ health, recent, served, cause, status, end, since, now }),
     isShut: cutsOff,
     // the code also covers a certificate that has not expired yet
     cause: cutsOff ? { ...cause, title: 'The certificate of this API has expired' } : cause,
@@ -85,6 +94,13 @@ export function toIncident(health: Health, now: number, problems: readonly Probl
     also: troubles.filter(({ part }) => part !== cause.part),
   };
 }
+
+/** What apps get in an incident that still serves them. */
+const MILD: ReadonlySet<Served> = new Set(['current', 'copy', 'copies', 'waiting', 'untried']);
+
+/** True if a certificate is about to cut the apps off. */
+export const isUrgent = ({ part }: Pick<Trouble, 'part'>, end: string | null, now: number): boolean =>
+  (part === 'certificate' || part === 'listener') && end !== null && Date.parse(end) - now < URGENT_MS;
 
 /** The commands that show whether it runs; its own guide, which has them too, does not answer then. */
 const RUNS =
@@ -134,45 +150,50 @@ export function toGoneIncident(problem: GatewayProblem, since: string, problems:
 
 interface HeadlineFacts extends Pick<Incident, 'cause' | 'status' | 'since' | 'end'> {
   readonly health: Health;
+  readonly recent: Recent | null;
   readonly served: Served;
   readonly now: number;
 }
 
 /** The sentences on what apps get, and for how long. */
-function toHeadline({ health, served, cause, status, end, since, now }: HeadlineFacts): string {
-  const { snapshot, token, bank } = health.details;
+function toHeadline({ health, recent, served, cause, status, end, since, now }: HeadlineFacts): string {
+  const { snapshot, token } = health.details;
+  const active = toActive(recent);
+  const isCalled = recent === null || active.some((client) => !isRejected(client));
+  const subject = isCalled ? 'Apps get' : 'A call gets';
   const copy = snapshot.stale && snapshot.asOf !== null ? `the copy of ${toMoment(snapshot.asOf, now)}` : null;
   const fails = end === null ? '' : ` At ${toMoment(end, now)} every call fails.`;
   switch (served) {
     case 'none':
-      return since === null
-        ? `All calls fail with ${status}.`
-        : `All calls have failed with ${status} since ${toMoment(since, now)}.`;
+      if (since === null) return `All calls fail with ${status}.`;
+      return hasCalled(recent, since)
+        ? `All calls have failed with ${status} since ${toMoment(since, now)}.`
+        : `All calls fail with ${status}. No app has called since ${toMoment(since, now)}.`;
     case 'waiting':
     case 'untried':
       return 'Calls wait for the bank: no list of accounts is cached.';
     case 'stopping':
       return 'This instance is stopping, and will soon take no calls.';
     case 'empty':
-      return copy === null ? 'Apps get an empty list of accounts.' : `Apps get an empty list, ${copy}.${fails}`;
+      return copy === null ? `${subject} an empty list of accounts.` : `${subject} an empty list, ${copy}.${fails}`;
+    case 'copies':
+      return `The bank is slow. ${toSlowText(health, active)}`;
     case 'copy':
+      return `${subject} ${copy}.${fails}`;
     case 'current':
-      if (cause.code === 'bank-slow') {
-        const seconds = bank.slow?.copySeconds ?? null;
-        return seconds === null
-          ? 'The bank is slow. Calls wait for it.'
-          : `The bank is slow: apps get copies up to ${seconds} s old.`;
-      }
-      if (served === 'copy') return `Apps get ${copy}.${fails}`;
       if (cause.part === 'token' && token.willFail) {
         const { currentUntil, copyUntil } = token.willFail;
-        return `Apps get current data until ${toMoment(currentUntil, now)}, then the copy until ${toMoment(copyUntil, now)}.`;
+        return `${subject} current data until ${toMoment(currentUntil, now)}, then the copy until ${toMoment(copyUntil, now)}.`;
       }
       if (cause.part === 'certificate' || cause.part === 'listener')
-        return `Apps get current data${toUntil(end, now)}.`;
-      return `Apps get current data.${fails}`;
+        return `${subject} current data${toUntil(end, now)}.`;
+      return `${subject} current data.${fails}`;
   }
 }
+
+/** True if an app has called since then, and its calls were not all rejected. */
+const hasCalled = (recent: Recent | null, since: string): boolean =>
+  recent?.clients.some((client) => !isRejected(client) && Date.parse(client.lastAt) >= Date.parse(since)) ?? true;
 
 function toUntil(end: string | null, now: number): string {
   if (end === null || Date.parse(end) <= now) return '';
@@ -202,7 +223,7 @@ function toDeadline(
   { details }: Health,
   now: number,
 ): string {
-  if (part !== 'listener' && served !== 'current' && served !== 'copy') return 'now';
+  if (part !== 'listener' && !['current', 'copy', 'copies'].includes(served)) return 'now';
   if (end !== null && (part === 'certificate' || part === 'listener')) {
     const endsAt = Date.parse(end);
     if (endsAt - now > DAY_MS) return `before ${toDateAndMinute(end)} UTC`;
@@ -229,9 +250,12 @@ const HOPS = [
   ['bank', 'account list'],
 ] as const;
 
-/** Evidence that the bank must act: the working hops before the broken one. Empty if somebody else must act. */
-function toEvidence({ part, owner }: Cause, { details }: Health): string {
-  if (owner !== 'bank') return '';
+/** The bank must act on these, unless a setting or a program of ours is the cause. */
+const MAY_BE_OURS: ReadonlySet<string> = new Set(['access-not-granted', 'bank-rate-limited', 'bank-response-invalid']);
+
+/** Evidence that the bank must act: the working hops before the broken one. Empty if the cause may be on our side. */
+function toEvidence({ part, code, owner }: Cause, { details }: Health): string {
+  if (owner !== 'bank' || MAY_BE_OURS.has(code)) return '';
   const at = HOPS.findIndex(([name]) => name === part);
   const before = HOPS.slice(0, at === -1 ? HOPS.length : at);
   const works = before.filter(([name]) => details[name].status === 'up').map(([, name]) => name);
@@ -254,7 +278,9 @@ const OWNERS: Readonly<Record<string, string>> = {
   caller: 'The person who opened this page',
 };
 
-function toWho({ owner }: Cause, call: Incident['call'], { details }: Health): Who {
+const SET_SUPPORT = 'Set BANK_SUPPORT to show its contact.';
+
+function toWho({ part, owner }: Cause, call: Incident['call'], { details }: Health): Who {
   const { bank, egress } = details;
   const isBankCalled = call === 'bank';
   // the bank may have rejected us: then its allowlist may be the cause
@@ -264,7 +290,8 @@ function toWho({ owner }: Cause, call: Incident['call'], { details }: Health): W
     : 'Set EGRESS_PUBLIC_ADDRESS to show our address.';
   return {
     name: isRejected ? 'The operator, with the bank' : (OWNERS[owner] ?? owner),
-    contact: isBankCalled ? (bank.support ?? 'Set BANK_SUPPORT to show its contact.') : '',
+    contact:
+      isBankCalled || part === 'certificate' ? `${isBankCalled ? '' : 'The bank: '}${bank.support ?? SET_SUPPORT}` : '',
     note: isRejected ? address : '',
   };
 }

@@ -66,8 +66,8 @@ describe('the apps', () => {
     ]);
     expect(toRows(clients).map((client) => `${client.name}: ${toGot(client)}`)).toEqual([
       'c: 1 failed',
-      'a: ',
       'b: 2 current, 1 copy, 1 rejected (4xx)',
+      'a: ',
     ]);
   });
 });

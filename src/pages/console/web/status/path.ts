@@ -3,10 +3,11 @@ import { toPoints, type Recent, type RecentClient } from '../shared/gateway.js';
 import type { Health, Status } from '../shared/health.js';
 import type { Level } from '../shared/level.js';
 import { toDuration, toMinuteMoment, toMoment } from '../shared/time.js';
-import { toActive, toSubject } from './apps.js';
+import { isRejected, toActive, toSubject, type Got } from './apps.js';
 import { toCause, toTroubles, type Cause } from './cause.js';
 import { toShortCause } from './cause-text.js';
-import { toSilence, type Idle } from './idle.js';
+import { isWithinMinute, toSilence, type Idle } from './idle.js';
+import { isUrgent } from './incident.js';
 import { isShut, toServed, type Served } from './served.js';
 
 /** A stage of the path from the bank to the apps. */
@@ -28,7 +29,7 @@ export const UNCHECKED: readonly Hop[] = NAMES.map((name) => ({ name, level: 'un
  * nobody has tried for a minute is a ring.
  */
 export function toPath(health: Health, recent: Recent | null, now: number): Hop[] {
-  const { certificate, egress, token, bank, snapshot } = health.details;
+  const { certificate, egress, token, bank } = health.details;
   const idle = toSilence(health, recent, now);
   const series = new Map(
     toTroubles(health, []).map((trouble) => [trouble.part, toCause(health, 'current', [trouble], now)]),
@@ -46,19 +47,22 @@ export function toPath(health: Health, recent: Recent | null, now: number): Hop[
   const served = toServed(health, now);
   // calls that are all rejected (4xx) try nothing either
   const isUntried = idle !== null || served === 'untried';
-  const ring = (each: Hop, value: string): Hop =>
-    isUntried && each.level === 'ok' ? { ...each, level: 'unknown', value } : each;
+  const isListTried = isWithinMinute(bank.lastSuccessAt, now);
+  const isTokenTried = isListTried || isWithinMinute(token.lastSuccessAt, now);
+  const ring = (each: Hop, isTried: boolean, value: string): Hop =>
+    isUntried && !isTried && each.level === 'ok' ? { ...each, level: 'unknown', value } : each;
   const triedAt = idle?.triedAt ?? bank.lastSuccessAt;
   const since = triedAt ? `not tried since ${toMinuteMoment(triedAt, now)}` : 'not tried';
   const isExpired = Date.parse(certificate.notAfter) <= now;
-  const life = isExpired ? 'expired' : toDaysLeft(certificate.daysLeft);
+  const life = isExpired ? 'expired' : `${toDuration(Date.parse(certificate.notAfter) - now)} left`;
   // a new certificate that was rejected is not the one in use
   const keepsLife = certificate.status !== 'down' || isExpired;
   const tokenUntil = token.expiresInSeconds === null ? null : toMinuteMoment(now + token.expiresInSeconds * 1000, now);
   const list = toListValue(health, recent, now);
   const first = hop('Certificate', certificate, life, series.get('certificate'));
+  const isEnding = first.level === 'warn' && isUrgent({ part: 'certificate' }, certificate.notAfter, now);
   return [
-    keepsLife ? { ...first, value: life } : first,
+    { ...first, ...(keepsLife && { value: life }), ...(isEnding && { level: 'bad' }) },
     ring(
       hop(
         'Network',
@@ -66,6 +70,7 @@ export function toPath(health: Health, recent: Recent | null, now: number): Hop[
         egress.proxy === null ? 'direct' : `through ${egress.proxy}`,
         series.get(cut === token ? 'token' : cut ? 'bank' : 'egress'),
       ),
+      isTokenTried,
       since,
     ),
     ring(
@@ -75,10 +80,11 @@ export function toPath(health: Health, recent: Recent | null, now: number): Hop[
         tokenUntil ? `token until ${tokenUntil}` : 'no token',
         series.get('token'),
       ),
+      isTokenTried,
       tokenUntil ? `token until ${tokenUntil}` : 'token expired',
     ),
-    ring(hop('Account list', bank === cut ? NOT_TRIED : bank, list, series.get('bank')), list),
-    toSnapshotHop(snapshot, served, idle, now),
+    ring(hop('Account list', bank === cut ? NOT_TRIED : bank, list, series.get('bank')), isListTried, list),
+    toSnapshotHop(health, served, idle !== null && !isListTried, now),
     toAppsHop(served, toActive(recent), idle, isShut(health, now)),
   ];
 }
@@ -95,12 +101,6 @@ const STAGES: Readonly<Record<string, (typeof NAMES)[number]>> = {
 /** The name of the stage that is the cause of the incident; undefined if it is not on the path. */
 export const toMainStage = ({ part, owner }: Cause): string | undefined =>
   owner === 'network' && (part === 'token' || part === 'bank') ? 'Network' : STAGES[part];
-
-/** Whole days until a certificate expires. */
-function toDaysLeft(days: number): string {
-  if (days <= 0) return 'less than a day left';
-  return `${days} ${days === 1 ? 'day' : 'days'} left`;
-}
 
 interface Part {
   readonly status: Status;
@@ -123,40 +123,42 @@ function toListValue({ details: { bank } }: Health, recent: Recent | null, now: 
   return bank.lastSuccessAt === null ? took : `${took}, ${toMoment(bank.lastSuccessAt, now)}`;
 }
 
-function toSnapshotHop(
-  { asOf, accounts }: Health['details']['snapshot'],
-  served: Served,
-  idle: Idle | null,
-  now: number,
-): Hop {
+function toSnapshotHop({ details }: Health, served: Served, isUntried: boolean, now: number): Hop {
+  const { asOf, accounts } = details.snapshot;
   const name = 'Snapshot';
   if (asOf === null) return { name, level: 'unknown', value: 'none' };
   const at = toMoment(asOf, now);
   if (served === 'untried') return { name, level: 'unknown', value: `${at}, expired` };
   if (served === 'none' || served === 'waiting') return { name, level: 'bad', value: `${at}, expired` };
   if (served === 'copy') return { name, level: 'warn', value: `${at}, copy` };
+  const seconds = details.bank.slow?.copySeconds ?? null;
+  if (served === 'copies')
+    return { name, level: 'warn', value: seconds === null ? at : `copies up to ${seconds} s old` };
   if (served === 'empty') return { name, level: 'warn', value: 'no accounts' };
-  return { name, level: idle ? 'unknown' : 'ok', value: `${toAccounts(accounts ?? 0)}, ${at}` };
+  return { name, level: isUntried ? 'unknown' : 'ok', value: `${toAccounts(accounts ?? 0)}, ${at}` };
 }
 
 function toAppsHop(served: Served, active: readonly RecentClient[], idle: Idle | null, cannotConnect: boolean): Hop {
   const apps = active.length;
   const name = 'Your apps';
   if (cannotConnect && apps === 0) return { name, level: 'bad', value: 'cannot connect' };
-  if (idle)
-    return {
-      name,
-      level: 'unknown',
-      value: idle.silentMs === null ? 'no call' : `no call for ${toDuration(idle.silentMs)}`,
-    };
-  const get = apps === 0 ? 'get' : toSubject(active, 'get');
+  if (idle) {
+    const rejected = idle.rejected.length;
+    const silent = idle.silentMs === null ? 'no call' : `no call for ${toDuration(idle.silentMs)}`;
+    const value = rejected === 0 ? silent : `${rejected} ${rejected === 1 ? 'app' : 'apps'}: only rejections`;
+    return { name, level: rejected === 0 ? 'unknown' : 'warn', value };
+  }
+  const hasServed = active.some((client) => !isRejected(client));
+  const get = (...got: Got[]) => (hasServed ? toSubject(active, ...got) : 'get');
   switch (served) {
     case 'copy':
-      return { name, level: 'warn', value: `${get} the copy` };
+      return { name, level: 'warn', value: `${get('stale')} the copy` };
+    case 'copies':
+      return { name, level: 'warn', value: `${get('stale')} copies` };
     case 'empty':
-      return { name, level: 'bad', value: `${get} an empty list` };
+      return { name, level: 'bad', value: `${get('current', 'stale')} an empty list` };
     case 'none':
-      return { name, level: 'bad', value: `${get} errors` };
+      return { name, level: 'bad', value: `${get('errors')} errors` };
     case 'waiting':
     case 'untried':
       return { name, level: 'warn', value: 'wait' };

@@ -1,4 +1,5 @@
 import type { Health } from '../shared/health.js';
+import { toFacts } from './cause-text.js';
 import type { Incident } from './incident.js';
 
 /** An instant in a text that leaves this page: date, time, zone. */
@@ -46,10 +47,10 @@ export function toReport({ cause, request, call }: Incident, health: Health, now
   ].join('\n');
 }
 
-/** The bank's response; our own words for a state of this gateway are not meant for the bank. */
+/** The bank's response; our own words for a state of this gateway, and our settings, are not meant for the bank. */
 function toResponse({ code, answer, title, detail }: Incident['cause']): string {
   if (answer !== null && answer !== 200) return `HTTP status ${answer}`;
-  return code === 'bank-slow' ? title : detail || title;
+  return code === 'bank-slow' ? title : toFacts(detail) || title;
 }
 
 /** The text for the teams whose apps call this gateway. */
@@ -75,7 +76,7 @@ function toAppAdvice({ served, copy, cause }: Incident): string {
     return 'If your app gets no response either, it may show the balances it has, with snapshot.asOf beside them, until snapshot.expiresAt. Retry with a back-off.';
   if (served === 'empty') return 'Do not read the empty list as "no accounts".';
   if (served === 'waiting' || served === 'untried') return `Calls wait, then fail with 504 bank-timeout. ${rule}`;
-  if (copy === null) return `Your app gets problem documents with code ${cause.code}. ${rule}`;
+  if (copy === null && served !== 'copies') return `Your app gets problem documents with code ${cause.code}. ${rule}`;
   return 'Your app gets snapshot.stale = true. Show snapshot.asOf beside the balances, and remove them after snapshot.expiresAt.';
 }
 

@@ -39,13 +39,17 @@ export function StatusPage({ first, codes, root }: Props) {
   const incident = isGone
     ? toGoneIncident(problem, goneSince ?? '', problems)
     : health && !idle
-      ? toIncident(health, now, problems)
+      ? toIncident(health, now, problems, recent)
       : null;
   const active = toActive(recent);
   const headline = incident?.headline ?? idleText?.headline ?? (health ? toWellText(health, active, answeredAt) : '');
   const title = incident ? `${incident.cause.title} · Accounts gateway` : 'Accounts gateway';
-  useTab(title, incident?.level ?? (idle ? 'unknown' : 'ok'));
-  const meaning = incident ? `${incident.cause.code} ${incident.served} ${incident.isShut}` : idle ? 'idle' : 'well';
+  useTab(title, incident?.level ?? (idle?.rejected.length ? 'warn' : idle ? 'unknown' : 'ok'));
+  const meaning = incident
+    ? `${incident.cause.code} ${incident.served} ${incident.isShut}`
+    : idle
+      ? `idle ${idle.rejected.join()}`
+      : 'well';
   const announcement = useAnnouncement(headline, meaning);
   const troubles = health ? toTroubles(health, problems) : [];
 
@@ -55,8 +59,16 @@ export function StatusPage({ first, codes, root }: Props) {
         {announcement}
       </p>
       {incident && <IncidentCard incident={incident} health={health} active={active} now={now} />}
-      {idleText && health && (
-        <IdleCard text={idleText} health={health} troubles={troubles} problems={problems} now={answeredAt} ask={ask} />
+      {idle && idleText && health && (
+        <IdleCard
+          idle={idle}
+          text={idleText}
+          health={health}
+          troubles={troubles}
+          problems={problems}
+          now={answeredAt}
+          ask={ask}
+        />
       )}
       {!incident && !idle && health && <WellCard health={health} active={active} now={answeredAt} />}
       <div class="shown stack">
@@ -66,12 +78,13 @@ export function StatusPage({ first, codes, root }: Props) {
         />
         <LastHour recent={recent} now={answeredAt} />
         <div class="halves stack">
-          <YourApps clients={recent?.clients ?? null} isIdle={idle !== null} now={answeredAt} />
+          <YourApps recent={recent} isIdle={idle !== null && idle.rejected.length === 0} />
           <WhatHappened
             recent={recent}
             problems={problems}
             current={troubles.map(({ code }) => code)}
             isSandbox={health?.details.bank.mode === 'sandbox'}
+            isCalm={incident === null}
             now={answeredAt}
           />
         </div>

@@ -2,7 +2,8 @@ import { toAccounts } from '../shared/count.js';
 import type { RecentClient } from '../shared/gateway.js';
 import type { Health } from '../shared/health.js';
 import { toMoment } from '../shared/time.js';
-import { toWellText } from './apps.js';
+import { isRejected, toAppName, toWellText } from './apps.js';
+import { toRejections } from './idle.js';
 import { NextTask } from './next-task-line.js';
 import { toServed } from './served.js';
 
@@ -18,6 +19,7 @@ interface Props {
 export function WellCard({ health, active, now }: Props) {
   const { accounts, expiresAt } = health.details.snapshot;
   const isServed = toServed(health, now) === 'current';
+  const rejected = active.filter(isRejected).map(({ name }) => toAppName(name));
   return (
     <section class="card well card-head" aria-labelledby="headline">
       <div>
@@ -29,7 +31,7 @@ export function WellCard({ health, active, now }: Props) {
               If the bank fails now, apps keep this copy until <b>{toMoment(expiresAt, now)}</b>.{' '}
             </>
           )}
-          Nobody has to act.
+          {rejected.length > 0 ? `${toRejections(rejected.toSorted())}.` : 'Nobody has to act.'}
         </p>
       </div>
       <div class="task">

@@ -10,12 +10,14 @@ interface Props {
   /** Codes of the current problems. */
   readonly current: readonly string[];
   readonly isSandbox: boolean;
+  /** False in an incident, in which nobody looks for an account. */
+  readonly isCalm: boolean;
   /** Time of the gateway's response. */
   readonly now: number;
 }
 
 /** The notable events of the last hour in words, grouped, newest first; and a link to the accounts. */
-export function WhatHappened({ recent, problems, current, isSandbox, now }: Props) {
+export function WhatHappened({ recent, problems, current, isSandbox, isCalm, now }: Props) {
   const groups = recent ? groupEvents(recent.events, problems, current, isSandbox, now) : [];
   return (
     <section class="card half" aria-labelledby="events">
@@ -37,7 +39,7 @@ export function WhatHappened({ recent, problems, current, isSandbox, now }: Prop
           </ol>
         </div>
       )}
-      <SearchForm />
+      {isCalm && <SearchForm />}
     </section>
   );
 }

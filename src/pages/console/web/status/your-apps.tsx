@@ -1,27 +1,32 @@
-import type { RecentClient } from '../shared/gateway.js';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Recent } from '../shared/gateway.js';
 import { toDuration, toMoment } from '../shared/time.js';
-import { toAppName, toGot, toRows } from './apps.js';
+import { toAppName, toGot, toRest, toRows } from './apps.js';
 import { Shares } from './shares.js';
 
 interface Props {
   /** Null until the first response. */
-  readonly clients: readonly RecentClient[] | null;
+  readonly recent: Recent | null;
   readonly isIdle: boolean;
-  /** Time of the gateway's response. */
-  readonly now: number;
 }
 
-/** The callers by name, and what each got in the last minute. */
-export function YourApps({ clients, isIdle, now }: Props) {
+/** The callers by name, and what each got in the last minute. What has no space is summed up in the last line. */
+export function YourApps({ recent, isIdle }: Props) {
+  const clients = recent?.clients ?? null;
+  const now = Date.parse(recent?.present.at ?? '');
+  const rows = toRows(clients ?? []);
+  const { box, fit, height } = useFit(rows.length);
   return (
     <section class="card half" aria-labelledby="apps">
       <div class="row between">
         <h2 id="apps">Your apps</h2>
-        <p class="quiet">{isIdle ? 'last heard' : `last minute to ${toMoment(now, now)}, by X-Client-Name`}</p>
+        {recent && (
+          <p class="quiet">{isIdle ? 'last heard' : `last minute to ${toMoment(now, now)}, by X-Client-Name`}</p>
+        )}
       </div>
-      {clients?.length === 0 && <p class="quiet">No calls are recorded in the last hour.</p>}
-      {clients && clients.length > 0 && (
-        <div class="fill" tabindex={0} role="group" aria-label="Apps, the failing ones first">
+      {rows.length === 0 && clients && <p class="quiet">No calls are recorded in the last hour.</p>}
+      {rows.length > 0 && (
+        <div class="fit" ref={box} style={{ height }}>
           <table class="apps">
             <thead>
               <tr>
@@ -37,8 +42,8 @@ export function YourApps({ clients, isIdle, now }: Props) {
               </tr>
             </thead>
             <tbody>
-              {toRows(clients).map((client) => (
-                <tr key={client.name}>
+              {rows.map((client, index) => (
+                <tr key={client.name} class={index < fit ? undefined : 'beyond'}>
                   <th scope="row">{toAppName(client.name)}</th>
                   {!isIdle && (
                     <>
@@ -59,8 +64,35 @@ export function YourApps({ clients, isIdle, now }: Props) {
               ))}
             </tbody>
           </table>
+          {fit < rows.length && <p class="quiet rest">{toRest(rows.slice(fit))}</p>}
         </div>
       )}
     </section>
   );
+}
+
+/** Below this width, the page scrolls instead of its boxes. */
+const ONE_SCREEN = '(width >= 1000px)';
+const MAX_ROWS = 12;
+
+/** How many of the rows fit into their box, beside a last line for the others, and the height that all of them need. */
+function useFit(count: number) {
+  const box = useRef<HTMLDivElement>(null);
+  const [size, setSize] = useState<{ readonly fit: number; readonly height?: number }>({ fit: Infinity });
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (!current) return undefined;
+    const measure = () => {
+      if (!matchMedia(ONE_SCREEN).matches) return setSize({ fit: MAX_ROWS });
+      const [head = 0, ...rows] = [...current.querySelectorAll('tr')].map((row) => row.getBoundingClientRect().height);
+      const row = Math.max(...rows);
+      const room = Math.floor((current.clientHeight - head) / row);
+      setSize({ fit: count <= room ? count : Math.max(1, room - 1), height: Math.ceil(head + count * row) });
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [count]);
+  return { box, ...size };
 }
