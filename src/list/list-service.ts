@@ -9,9 +9,6 @@ import type { Export, Query } from './queries.js';
 import { MAX_KEPT_LENGTH } from './search-texts.js';
 import { inSlices, type Sliced } from './slices.js';
 
-/** Heap, bytes, that stays free for queries: for folded texts, and for sorting 200 000 accounts. */
-const ROOM = 64 * 1024 * 1024;
-
 /** Approximate length of one piece of a long document, in characters. */
 const PIECE_LENGTH = 65_536;
 
@@ -43,11 +40,10 @@ export class ListService {
     return readPage(number, body, this.#drift, (account) => this.#list.add(toAccount(account, this.#texts)));
   }
 
-  /** Completes the list. Ends the thread if there is too little memory for queries. */
+  /** Completes the list. */
   finish(): WholeList {
     this.#texts = new SharedTexts();
     this.#list.inOrder('name');
-    ensureRoom();
     return { accounts: this.#list.size, fields: this.#drift.found() };
   }
 
@@ -98,23 +94,11 @@ export class ListService {
       if (length > maxBytes) return null;
     }
   }
-
-  /** Size of the thread's heap. */
-  heapBytes(): number {
-    return getHeapStatistics().total_heap_size;
-  }
 }
 
 /** A small heap keeps fewer folded texts: they must fit with two bytes for each character. */
 const createList = (): AccountList =>
   new AccountList(Math.min(MAX_KEPT_LENGTH, getHeapStatistics().heap_size_limit / 32));
-
-/** Ends the thread for lack of memory if its list leaves no room for queries. */
-function ensureRoom(): void {
-  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
-  // no metric separates garbage from accounts: only an allocation shows that the memory is available
-  if (used > limit / 2) Array.from({ length: Math.min(ROOM, limit / 6) / 8 });
-}
 
 function toWhole(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(length);

@@ -232,6 +232,7 @@ const toInstant = ({ asOfMs }: SealedFacts, { at, nowMs }: CopyState): Instant =
 /** The snapshot from a stored copy, in its own thread. @throws CopyRejected */
 async function toSnapshot({ json, facts }: Awaited<ReturnType<typeof open>>, askedAt: Instant): Promise<Snapshot> {
   const { asOfMs, durationMs, complete } = facts;
+  await ListThread.makeRoom();
   const list = new ListThread();
   try {
     const size = await list.restore(json);

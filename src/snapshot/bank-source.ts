@@ -29,6 +29,7 @@ export class BankSource extends SnapshotSource {
     const { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs } = this.settings;
     const timeout = AbortSignal.timeout(timeoutMs);
     const limit = AbortSignal.any([timeout, signal]);
+    await ListThread.makeRoom();
     const askedAt = this.clock.now();
     const list = new ListThread();
     try {

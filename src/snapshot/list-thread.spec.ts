@@ -198,7 +198,7 @@ describe('a retired thread', () => {
 describe('a failing thread', () => {
   it.each([
     ['throws', 'throw new Error("no such thing")', 'internal-error'],
-    ['needs too much memory', 'const all = []; for (;;) all.push(new Array(1e6).fill({}));', 'bank-response-invalid'],
+    ['needs too much memory', 'const all = []; for (;;) all.push(new Array(1e6).fill({}));', 'overloaded'],
     ['is ended', '', 'internal-error'],
   ])('that %s rejects the page and all later calls', async (_name, script, code) => {
     const thread = start(script);
@@ -222,9 +222,10 @@ describe('a failing thread', () => {
       for (let number = 1; number <= 6; number++) await thread.takePage(number, pageOf(number));
       await thread.finish();
     });
-    expect([error.code, error.detail]).toEqual([
-      'bank-response-invalid',
-      'The account list is too large for the memory of this service.',
+    expect([error.code, error.owner, error.detail]).toEqual([
+      'overloaded',
+      'operator',
+      expect.stringMatching(/Give it more memory/),
     ]);
   });
 
@@ -233,15 +234,8 @@ describe('a failing thread', () => {
       if (call.method !== 'document') parentPort.postMessage({ id: call.id, result: 1 });
       else { const all = []; for (;;) all.push(new Array(1e6).fill({})); }`);
     expect(await thread.finish()).toBe(1);
-    expect((await rejectionOf(() => thread.document(ALL, FACTS, STAYS))).code).toBe('bank-response-invalid');
-    expect((await thread.lost).code).toBe('bank-response-invalid');
-  });
-
-  it('that dies right after its reply to finish has no list', async () => {
-    const thread = start(`
-      parentPort.postMessage({ id: call.id, result: 1 });
-      const all = []; for (;;) all.push(new Array(1e6).fill({}));`);
-    expect((await rejectionOf(() => thread.finish())).code).toBe('bank-response-invalid');
+    expect((await rejectionOf(() => thread.document(ALL, FACTS, STAYS))).code).toBe('overloaded');
+    expect((await thread.lost).code).toBe('overloaded');
   });
 
   it.each([
@@ -268,13 +262,31 @@ describe('a failing thread', () => {
 });
 
 describe('the heap limit of a list', () => {
-  it.each<[string, number, number[], number]>([
-    ['half of what a small container leaves', 1024, [], 312],
-    ['the same beside the cached list, however large', 1024, [350], 312],
-    ['what the lists of downloads leave', 1024, [312, 200], 112],
-    ['at least 48 MB', 128, [48], 48],
-    ['at most 1024 MB', 16_384, [1024], 1024],
-  ])('is %s', (_what, memoryMb, heapsMb, limitMb) => {
-    expect(heapLimitMb(memoryMb, heapsMb)).toBe(limitMb);
+  it.each<[string, number, number]>([
+    ['half of what a small container leaves', 1024, 312],
+    ['at least 48 MB', 128, 48],
+    ['at most 1024 MB', 16_384, 1024],
+  ])('is %s', (_what, memoryMb, limitMb) => {
+    expect(heapLimitMb(memoryMb)).toBe(limitMb);
+  });
+});
+
+describe('room for the next list', () => {
+  it('comes from replaced lists, oldest first, until it is enough; the cached one stays', async () => {
+    const lists = [await listOf('a'), await listOf('a'), await listOf('a')];
+    const [oldest, old, cached] = lists as [ListThread, ListThread, ListThread];
+    // downloads keep both
+    for (const list of [oldest, old]) {
+      const download = list.pieces({ kind: 'ndjson', selection: SELECTION }, FACTS, STAYS);
+      await download.next();
+      list.retire();
+    }
+    await ListThread.makeRoom();
+    expect(lists.map(({ hasEnded }) => hasEnded)).toEqual([false, false, false]);
+    await ListThread.makeRoom(2.5 * (await oldest.heapMb()));
+    expect(lists.map(({ hasEnded }) => hasEnded)).toEqual([true, false, false]);
+    await ListThread.makeRoom(0);
+    expect(lists.map(({ hasEnded }) => hasEnded)).toEqual([true, true, false]);
+    expect(await idsOf(cached)).toEqual(['a']);
   });
 });

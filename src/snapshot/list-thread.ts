@@ -26,6 +26,20 @@ const MAX_QUERIES = 8;
 /** Read at the start: a build may replace the file. */
 const PROGRAM = readFileSync(builtFile('list.worker.cjs'), 'utf8');
 
+/**
+ * Heap limit of a list, MB: half of the process's memory (its container's limit), because the cached list and the next
+ * one are in memory at once.
+ * @param memoryMb of the process
+ */
+export const heapLimitMb = (memoryMb: number): number =>
+  Math.floor(Math.max(MIN_HEAP_MB, Math.min(MAX_HEAP_MB, (memoryMb - RESERVED_MB) / 2)));
+
+// without a container's limit, `constrainedMemory` is 0 or more than the machine has
+const MEMORY_MB = Math.min(process.constrainedMemory() || Infinity, totalmem()) / 1_048_576;
+const LIST_HEAP_MB = heapLimitMb(MEMORY_MB);
+/** Memory for the lists beside the next one, MB. */
+const OTHERS_MB = Math.max(LIST_HEAP_MB, MEMORY_MB - RESERVED_MB - LIST_HEAP_MB);
+
 /** Thrown if the list was replaced and its thread has ended. Query the currently cached list instead. */
 export class ListEnded extends GatewayError {
   constructor() {
@@ -47,14 +61,28 @@ export class ListThread {
   #retired = false;
   #ended: GatewayError | null = null;
   readonly #lost = Promise.withResolvers<GatewayError>();
-  /** Heap of the lists in memory, MB. */
-  static readonly #heapsMb = new Map<ListThread, number>();
+  /** The threads that have not ended, oldest first. */
+  static readonly #living = new Set<ListThread>();
+
+  /**
+   * Ends replaced lists that only feed downloads, oldest first, until the next list fits beside the others. Those downloads
+   * are cut off.
+   * @param othersMb heap that the others may have together
+   */
+  static async makeRoom(othersMb = OTHERS_MB): Promise<void> {
+    const lists = await Promise.all([...ListThread.#living].map(async (list) => ({ list, mb: await list.heapMb() })));
+    let usedMb = lists.reduce((sum, { mb }) => sum + mb, 0);
+    for (const { list, mb } of lists) {
+      if (usedMb <= othersMb) return;
+      if (!list.#retired) continue;
+      await list.end();
+      usedMb -= mb;
+    }
+  }
 
   /** @param maxHeapMb maximum heap; a list that needs more ends the thread, not the process */
-  constructor({
-    program = PROGRAM,
-    maxHeapMb = heapLimitMb(memoryOfProcessMb(), [...ListThread.#heapsMb.values()]),
-  } = {}) {
+  constructor({ program = PROGRAM, maxHeapMb = LIST_HEAP_MB } = {}) {
+    ListThread.#living.add(this);
     this.#worker = new Worker(program, {
       eval: true,
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
@@ -87,12 +115,12 @@ export class ListThread {
 
   /** Completes the list. @throws as `takePage` */
   async finish(): Promise<WholeList> {
-    return this.#built(await this.#call('finish', []));
+    return this.#call('finish', []);
   }
 
   /** Adopts a stored list, and takes ownership of its bytes. Returns its number of accounts. @throws as `takePage` */
   async restore(json: Uint8Array<ArrayBuffer>): Promise<number> {
-    return this.#built(await this.#call('restore', [json], { transfer: [json.buffer] }));
+    return this.#call('restore', [json], { transfer: [json.buffer] });
   }
 
   /**
@@ -147,11 +175,13 @@ export class ListThread {
     await this.#worker.terminate();
   }
 
-  async #built<T>(result: T): Promise<T> {
-    // a thread past its heap limit may still reply to `finish`, but to nothing after that
-    const heapBytes = await this.#call('heapBytes', []);
-    if (!this.hasEnded) ListThread.#heapsMb.set(this, heapBytes / 1_048_576);
-    return result;
+  /** Heap of the thread, MB; 0 once it has ended. */
+  async heapMb(): Promise<number> {
+    try {
+      return (await this.#worker.getHeapStatistics()).total_heap_size / 1_048_576;
+    } catch {
+      return 0;
+    }
   }
 
   #endIfIdle(): void {
@@ -203,7 +233,7 @@ export class ListThread {
   #onEnd(error: GatewayError): void {
     if (!this.#ended && !this.#retired) this.#lost.resolve(error);
     this.#ended ??= error;
-    ListThread.#heapsMb.delete(this);
+    ListThread.#living.delete(this);
     for (const { reject } of this.#pending.values()) reject(this.#ended);
     this.#pending.clear();
   }
@@ -212,8 +242,8 @@ export class ListThread {
 /** The error for a thread that exceeds its heap: the list is too large, whether while it is built or queried. */
 function toEndError(cause: unknown): GatewayError {
   if ((cause as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') {
-    const detail = 'The account list is too large for the memory of this service.';
-    return new GatewayError('bank-response-invalid', detail, { cause });
+    const detail = `The account list needs more than the ${LIST_HEAP_MB} MB that this process has for it. Give it more memory.`;
+    return new GatewayError('overloaded', detail, { cause });
   }
   return toInternalError(cause);
 }
@@ -227,24 +257,4 @@ function toOwned(bytes: Buffer): Uint8Array<ArrayBuffer> {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
     ? new Uint8Array(buffer)
     : new Uint8Array(bytes);
-}
-
-/**
- * The heap limit of the next list, MB: half of the process's memory (its container's limit), because the cached list
- * and the next one are in memory at once; less if downloads keep other lists.
- * @param memoryMb of the process
- * @param heapsMb of the lists in memory
- */
-export function heapLimitMb(memoryMb: number, heapsMb: readonly number[]): number {
-  const forLists = memoryMb - RESERVED_MB;
-  const half = forLists / 2;
-  const used = heapsMb.reduce((sum, heapMb) => sum + Math.min(heapMb, half), 0);
-  return Math.floor(Math.max(MIN_HEAP_MB, Math.min(MAX_HEAP_MB, half, forLists - used)));
-}
-
-/** Memory available to this process, MB. */
-function memoryOfProcessMb(): number {
-  // 0, or more than the machine has: no limit
-  const limit = process.constrainedMemory() || Infinity;
-  return Math.min(limit, totalmem()) / 1_048_576;
 }
