@@ -139,6 +139,24 @@ it('the account list is served despite unknown keys and words, which are logged 
   expectNoSecret(gateway.lines.join('') + JSON.stringify(health), [PLANTED.iban, PLANTED.text]);
 });
 
+it('a bank that allows 5 calls a second delivers 12 pages within one refresh', async () => {
+  const good = listSample(12);
+  let [since, calls] = [0, 0];
+  bank.onAccounts = (request, response, url) => {
+    if (performance.now() - since >= 1000) [since, calls] = [performance.now(), 0];
+    calls += 1;
+    if (calls > 5) json(response, 429, {}, { 'retry-after': '1' });
+    else good(request, response, url);
+  };
+  const gateway = await startGateway(bank, { BANK_PAGE_SIZE: '1' }, clock);
+  const answer = await askInTime(gateway);
+  expect([answer.status, answer.json.page.total, answer.json.snapshot.complete]).toEqual([200, 12, true]);
+  expect(gateway.events('snapshot.refreshed')).toHaveLength(1);
+  expect(gateway.events('snapshot.failed')).toEqual([]);
+  // one call at a time after the first 429s: not many more calls than pages
+  expect(asked().length).toBeLessThan(25);
+});
+
 it('a Retry-After longer than a refresh may take is respected, even within the call', async () => {
   bank.onAccounts = (_request, response) => json(response, 503, {}, { 'retry-after': '70' });
   const gateway = await startGateway(bank, {}, clock);

@@ -1,6 +1,7 @@
 import dns from 'node:dns';
 import { isIP } from 'node:net';
 import { describe, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { lookups } from '../../src/egress/lookups.js';
 import { Activity, type BankCallEnded } from '../../src/telemetry/activity.js';
 import { createAuthority } from '../support/authority.js';
 import { bankForFile } from '../support/bank-for-file.js';
@@ -187,6 +188,17 @@ describe('source address and DNS', () => {
     expect((await egress.get(accountsAt(withName(bank.url)))).status).toBe(200);
     egress.retire();
     await expectSocketsLeft(before);
+  });
+
+  test('an address that does not answer is tried last', async () => {
+    const silent = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6'];
+    const port = Number(new URL(bank.url).port);
+    for (const address of silent) await startDeafServer(port, address);
+    resolveTo([...silent, '127.0.0.1'].map((address) => ({ address, family: 4 })));
+    const egress = createEgress(identityFor(bank), { BANK_CONNECT_TIMEOUT_MS: 6000 });
+    // each gets a share of the deadline, and the last is reached within it
+    expect((await egress.get(accountsAt(withName(bank.url)))).status).toBe(200);
+    expect((await lookups.find('localhost'))[0]?.address).toBe('127.0.0.1');
   });
 
   test.each(['direct', 'proxy'])('%s: slow name resolution ends at the connect deadline', async (route) => {

@@ -5,16 +5,17 @@ import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { onClose } from './closing.js';
 
 const PROGRAM = `
-const server = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+const [port, host] = process.argv.slice(1);
+const server = require('node:net').createServer().listen({ port: Number(port), host, backlog: 1 }, () => {
   process.stdout.write(String(server.address().port));
 });`;
 
 /**
- * A port that drops packets, without privileges: its process is stopped and its queue is full, so that Linux ignores
+ * A port, by default a free one of 127.0.0.1, that drops packets, without privileges: its process is stopped and its queue is full, so that Linux ignores
  * any further SYN.
  */
-export async function startDeafServer(): Promise<number> {
-  const child = spawn(process.execPath, ['-e', PROGRAM], { stdio: ['ignore', 'pipe', 'ignore'] });
+export async function startDeafServer(wanted = 0, host = '127.0.0.1'): Promise<number> {
+  const child = spawn(process.execPath, ['-e', PROGRAM, String(wanted), host], { stdio: ['ignore', 'pipe', 'ignore'] });
   const sockets: Socket[] = [];
   onClose(() => {
     for (const socket of sockets) socket.destroy();
@@ -24,7 +25,7 @@ export async function startDeafServer(): Promise<number> {
   const port = Number(chunk.toString());
   child.kill('SIGSTOP');
   for (let tried = 0; tried < 20; tried += 1) {
-    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    const socket = connect(port, host).on('error', () => undefined);
     sockets.push(socket);
     await Promise.race([once(socket, 'connect'), delay(300)]);
     // after a pause of this process, the connection may be open but not yet reported
