@@ -47,6 +47,8 @@ export function toWellText(health: Health, active: readonly RecentClient[], now:
   const { asOf, expiresAt } = health.details.snapshot;
   if (toServed(health, now) === 'untried')
     return `The next call waits for the bank${expiresAt === null ? '' : `: the copy expired at ${toMoment(expiresAt, now)}`}.`;
+  if (toServed(health, now) === 'copy' && asOf !== null)
+    return `${toSubject(active, 'stale')} the copy of ${toMoment(asOf, now)} until the next refresh ends.`;
   const read = asOf === null ? '' : `, read at ${toMoment(asOf, now)}`;
   return `${toSubject(active, 'current')} current data${read}.`;
 }

@@ -62,6 +62,14 @@ describe('an app whose calls were all rejected (4xx)', () => {
   });
 });
 
+it('says that a restarted gateway serves a stored copy until its first refresh ends', () => {
+  const restarted = healthWith('ok', { snapshot: { stale: true, asOf: at('10:09:01') } });
+  expect(toIncident(restarted, NOW, PROBLEMS)).toBeNull();
+  expect(toWellText(restarted, recentWith([{ stale: 1 }]).clients, NOW)).toBe(
+    '1 app gets the copy of 10:09:01 until the next refresh ends.',
+  );
+});
+
 it('says that a copy has expired while no call needed a new one', () => {
   const active = recentWith([{ current: 0 }]).clients;
   expect(toWellText(healthWith('ok'), active, Date.parse(at('10:20:00')))).toBe(
