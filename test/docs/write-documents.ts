@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { parse, stringify } from 'yaml';
 import { ALL_CODES, OWNERS, PROBLEMS } from '../../src/errors/problem-table.js';
+import { COMMANDS, toStepList } from '../../src/pages/problems/commands.js';
 import prepare from '../support/build-sources.js';
 import { read, ROOT } from '../support/documents.js';
 import { fieldList, parameterList, type OpenApi } from './api-document.js';
@@ -38,7 +39,15 @@ const documents = new Map<string, string>([
   ...settingsDocuments(),
   ['docs/bounds.md', between('docs/bounds.md', 'bounds', boundsLists())],
   ['docs/errors.md', between('docs/errors.md', 'codes', problemList())],
-  ['docs/troubleshooting.md', between('docs/troubleshooting.md', 'alerts', alertList())],
+  [
+    'docs/troubleshooting.md',
+    between(
+      'docs/troubleshooting.md',
+      'commands',
+      commandList(),
+      between('docs/troubleshooting.md', 'alerts', alertList()),
+    ),
+  ],
   ['config/kubernetes/prometheus-rule.yaml', prometheusRule()],
   ...(await fromOpenApi()),
 ]);
@@ -64,15 +73,25 @@ async function pretty(path: string, text: string): Promise<string> {
   return format(text, { ...(await resolveConfig(join(ROOT, path))), filepath: path });
 }
 
-/** The codes of each owner. */
+/** The commands for each way to run the gateway. The long one has its own block. */
+function commandList(): string {
+  return Object.entries(COMMANDS)
+    .map(([name, { systemd, docker, kubernetes }]) => {
+      const ofSystemd = systemd.startsWith('systemd-run') ? '[below](#the-doctor)' : `\`${systemd}\``;
+      return `- **${name}**\n  - systemd: ${ofSystemd}\n  - Docker: \`${docker}\`\n  - Kubernetes: \`${kubernetes}\`\n`;
+    })
+    .join('');
+}
+
+/** The codes of each owner, with their steps. */
 function problemList(): string {
   const sections = OWNERS.map((owner) => {
     const codes = ALL_CODES.filter((code) => PROBLEMS[code].owner === owner);
     const lines = codes.map((code) => {
       const { status, when } = PROBLEMS[code];
-      return `- \`${code}\`${status === null ? '' : ` (${status})`}: ${when}\n`;
+      return `#### ${code}\n\n${status === null ? '' : `**${status}.** `}${when}\n\n${toStepList(code)}`;
     });
-    return `### The ${owner} must act\n\n${lines.join('')}`;
+    return `### The ${owner} must act\n\n${lines.join('\n')}`;
   });
   return sections.join('\n');
 }

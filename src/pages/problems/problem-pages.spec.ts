@@ -4,9 +4,12 @@ import { GatewayError } from '../../errors/gateway-error.js';
 import { toProblemDocument } from '../../errors/problem-document.js';
 import { ALL_CODES, PROBLEMS } from '../../errors/problem-table.js';
 import { toAnchor } from '../html/markdown.js';
+import { COMMANDS, commandsOf } from './commands.js';
 import { toCodePage, toFailurePage, toListPage } from './problem-pages.js';
 
 const STATUS_PAGE = 'https://status.bank.example/?a&b';
+const CONTACT = { statusPage: STATUS_PAGE, support: 'Desk <1>' };
+const UNSET = { statusPage: null, support: null };
 
 /** The page without head and header, which are the same on all pages. */
 const mainOf = (page: string): string => page.slice(page.indexOf('<main'));
@@ -21,11 +24,11 @@ describe('the pages of the errors', () => {
   });
 
   it.each(ALL_CODES)('explain %s with every step, and contain only our own markup', (code) => {
-    const page = mainOf(toCodePage(code, STATUS_PAGE));
+    const page = mainOf(toCodePage(code, CONTACT));
     const isBanks = PROBLEMS[code].owner === 'bank';
     expect(page.match(/<li>/g)).toHaveLength(PROBLEMS[code].steps.length + (isBanks ? 1 : 0));
     expect(page.includes('<li>Look at <a href="https://status.bank.example/?a&amp;b"')).toBe(isBanks);
-    expect(toCodePage(code, null)).not.toContain('status page</a>');
+    expect(toCodePage(code, UNSET)).not.toContain('status page</a>');
     expect(page).not.toMatch(/<script|style=|`|\]\(/);
   });
 
@@ -45,6 +48,40 @@ describe('the pages of the errors', () => {
     expect(page).toContain('No &lt;route&gt;.');
     expect(page).toContain('<b>caller</b> (the team of the app)');
     expect(mainOf(page)).not.toContain('<script');
+  });
+});
+
+describe('where the bank must act, or has to be asked, its desk', () => {
+  it.each([
+    ['bank-error', "The bank's service desk. Desk &lt;1&gt;"],
+    ['address-not-allowed', "The bank's service desk: Desk &lt;1&gt;"],
+  ] as const)('is in the page of %s', (code, contact) => {
+    expect(toCodePage(code, CONTACT)).toContain(contact);
+    expect(toCodePage(code, UNSET)).toContain('Set <code>BANK_SUPPORT</code>');
+  });
+
+  it.each(['bank-unreachable', 'not-found'] as const)('is not in the page of %s', (code) => {
+    expect(toCodePage(code, CONTACT)).not.toContain('Desk');
+  });
+});
+
+describe('the commands', () => {
+  it('of a code are those that its steps link to, for systemd, Docker and Kubernetes', () => {
+    expect(commandsOf('credentials-rejected')).toEqual(['The doctor', 'Reload', 'Restart']);
+    expect(commandsOf('bank-error')).toEqual([]);
+    const page = toCodePage('credentials-rejected', UNSET);
+    for (const command of ['systemctl reload', 'docker kill --signal HUP', 'kubectl -n accounts-gateway rollout'])
+      expect(page).toContain(command);
+  });
+
+  it.each(ALL_CODES)('of %s cover each link of a step to them', (code) => {
+    const links = PROBLEMS[code].steps.join('').match(/troubleshooting\.md#(?:commands|the-doctor)/g) ?? [];
+    expect(commandsOf(code).length > 0 || links.length === 0).toBe(true);
+  });
+
+  it('for the doctor on systemd is the one of the document', () => {
+    const text = readDocument('docs/troubleshooting.md').replaceAll(/ \\\n\s*/g, ' ');
+    expect(text).toContain(COMMANDS['The doctor'].systemd);
   });
 });
 

@@ -1,10 +1,11 @@
 import type { ProblemDocument } from '../../errors/problem-document.js';
-import { ALL_CODES, PROBLEMS, remedyOf, type AnyCode, type Owner } from '../../errors/problem-table.js';
+import { ALL_CODES, PROBLEMS, remedyOf, type AnyCode, type Owner, type Problem } from '../../errors/problem-table.js';
 import { escapeHtml, toHtmlPage, type IndexGroup } from '../html/html-page.js';
+import { COMMANDS, commandsOf } from './commands.js';
 
 /** Contacts by owner, in the order of the list: on call first. */
 const CONTACTS: Readonly<Record<Owner, readonly [heading: string, contact: string]>> = {
-  bank: ['The bank acts', "The bank's service desk. The status page shows how to reach it, if `BANK_SUPPORT` is set."],
+  bank: ['The bank acts', "The bank's service desk."],
   operator: ['The operator acts', 'Whoever runs this gateway: its settings, its certificate, its machine.'],
   network: ['The network team acts', 'The team that runs DNS, firewall and proxy between this machine and the bank.'],
   caller: ['The team of the app acts', 'The team of the app that made the call.'],
@@ -32,9 +33,17 @@ const INDEX: readonly IndexGroup[] = Object.entries(CONTACTS).map(([owner, [head
   })),
 }));
 
-/** /problems/{code}: the explanation of one code. `statusPage`: BANK_STATUS_PAGE, where the bank acts. */
-export function toCodePage(code: AnyCode, statusPage: string | null): string {
-  const { title, status, owner, when, steps } = PROBLEMS[code];
+/** How to reach the bank, where it must act. */
+export interface BankContact {
+  /** BANK_STATUS_PAGE. */
+  readonly statusPage: string | null;
+  /** BANK_SUPPORT. */
+  readonly support: string | null;
+}
+
+/** /problems/{code}: the explanation of one code. */
+export function toCodePage(code: AnyCode, { statusPage, support }: BankContact): string {
+  const { title, status, owner, when, steps, request }: Problem = PROBLEMS[code];
   const items = [toStatusPageStep(owner, statusPage), ...steps.map(mark)]
     .filter(Boolean)
     .map((step) => `<li>${step}</li>`);
@@ -46,11 +55,33 @@ export function toCodePage(code: AnyCode, statusPage: string | null): string {
 <p><code>${code}</code> · ${status === null ? 'only in /health' : `status ${status}`} · who must act: ${toOwner(owner)}</p>
 <h2>When</h2><p>${mark(when)}</p>
 <h2>What to do</h2><ol>${items.join('')}</ol>
-<h2>Contact</h2><p>${mark(CONTACTS[owner][1])}</p>
+${toCommands(code)}
+<h2>Contact</h2><p>${mark(CONTACTS[owner][1])}${request && owner !== 'network' ? toSupport(owner, support) : ''}</p>
 <h2>How to verify the fix</h2><p>${mark(over)}</p>
 <p><a href="/docs/guide/troubleshooting">Troubleshooting</a> · <a href="/">Status</a></p>`,
     { place: '/problems', index: INDEX, href: `/problems/${code}` },
   );
+}
+
+/** The commands that the steps of a code need; empty without any. */
+function toCommands(code: AnyCode): string {
+  const names = commandsOf(code);
+  if (names.length === 0) return '';
+  const blocks = names.map((name) => {
+    const { systemd, docker, kubernetes } = COMMANDS[name];
+    const rows = Object.entries({ systemd, Docker: docker, Kubernetes: kubernetes }).map(
+      ([where, command]) =>
+        `<tr><th scope="row">${where}</th><td><pre tabindex="0"><code>${escapeHtml(command)}</code></pre></td></tr>`,
+    );
+    return `<h3>${name}</h3><table class="commands">${rows.join('')}</table>`;
+  });
+  return `<h2>Commands</h2>${blocks.join('')}`;
+}
+
+/** The bank's desk, which has to be asked even where the operator must act. */
+function toSupport(owner: Owner, support: string | null): string {
+  const desk = support === null ? mark('Set `BANK_SUPPORT` to show how to reach it.') : escapeHtml(support);
+  return owner === 'bank' ? ` ${desk}` : ` The bank's service desk: ${desk}`;
 }
 
 /** The page for a failed browser navigation, with the contents of its problem document. */

@@ -104,7 +104,7 @@ export const isUrgent = ({ part }: Pick<Trouble, 'part'>, end: string | null, no
 
 /** The commands that show whether it runs; its own guide, which has them too, does not answer then. */
 const RUNS =
-  '`systemctl status accounts-gateway`, `docker ps --filter name=gateway` or `kubectl get pods -l app.kubernetes.io/name=accounts-gateway`';
+  '`systemctl status accounts-gateway`, `docker ps --filter name=gateway` or `kubectl -n accounts-gateway get pods -l app.kubernetes.io/name=accounts-gateway`';
 
 /** The incident while the gateway does not respond to this page. */
 export function toGoneIncident(problem: GatewayProblem, since: string, problems: readonly ProblemEntry[]): Incident {
