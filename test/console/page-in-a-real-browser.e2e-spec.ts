@@ -258,6 +258,19 @@ describeWithChromium('the console page in a real browser', () => {
     expect(wrongs).toEqual([]);
   });
 
+  it('the guide has a search, which leads to a part of a page; the API has its examples beside the text', async () => {
+    const { page, wrongs } = await openPage(context, gateway.url, 'docs/guide/deploy');
+    await page.getByRole('searchbox', { name: 'Search the guide' }).fill('renew certificate');
+    await page.locator('.found a').first().click();
+    await page.waitForURL(/\/docs\/guide\/certificates#/);
+    await page.goto(`${gateway.url}/docs`);
+    const [text, example] = await Promise.all(
+      [1, 2].map((child) => page.locator(`.operation > :nth-child(${child})`).first().boundingBox()),
+    );
+    expect([text?.y, (example?.x ?? 0) > (text?.x ?? 0) + (text?.width ?? 0)]).toEqual([example?.y, true]);
+    expect(wrongs).toEqual([]);
+  });
+
   it('a copy button keeps the focus if the browser has no clipboard, as over plain HTTP', async () => {
     await context.addInitScript(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
     const { page } = await open();

@@ -93,6 +93,20 @@ describe('the guide', () => {
     }
   });
 
+  it('has a search whose every part exists', async () => {
+    const { json: parts } = await gateway.get('/docs/guide/search.json');
+    expect((parts as { href: string }[]).length).toBeGreaterThan(100);
+    for (const { href } of parts as { href: string }[]) {
+      const [path = '', anchor] = href.split('#');
+      expect([href, (await answerOf(path)).text.includes(`id="${anchor}"`)]).toEqual([href, true]);
+    }
+  });
+
+  it('lists the contents of a page below its link', async () => {
+    const { text: html } = await answerOf('/docs/guide/deploy');
+    expect(html).toMatch(/<a href="\/docs\/guide\/deploy" aria-current="page">[^<]+<\/a><ul><li><a href="#/);
+  });
+
   it.each([
     '/docs/guide/none',
     '/docs/guide/../package.json',

@@ -5,10 +5,12 @@ import { FixedDocument, SendFixedDocument, toDocuments } from '../../representat
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { toHtmlPage, type IndexGroup } from '../html/html-page.js';
-import { renderMarkdown } from '../html/markdown.js';
+import { renderMarkdown, toSections } from '../html/markdown.js';
 
 /** The front page of the guide, which lists the others. */
 const FRONT = 'README';
+/** The text of the guide, which the script of its pages searches. */
+const SEARCH = 'search.json';
 const CACHE_CONTROL = 'public, max-age=300';
 
 /**
@@ -35,7 +37,7 @@ export class GuideController {
    */
   @Get('docs/guide/*')
   document(@Param('*') name: string): FixedDocument {
-    const document = this.#documents.get(name) ?? this.#render(name);
+    const document = this.#documents.get(name) ?? (name === SEARCH ? this.#toSearch() : this.#render(name));
     if (!document) throw new GatewayError('not-found', 'The guide has no such page; /docs/guide lists all.');
     this.#documents.set(name, document);
     return document;
@@ -63,6 +65,22 @@ export class GuideController {
       href: toHref(name),
     });
     return new FixedDocument(page, { ...PAGE_HEADERS, 'cache-control': CACHE_CONTROL });
+  }
+
+  /** Every part of every page: `[{ page, heading, href, text }]`. */
+  #toSearch(): FixedDocument {
+    const parts = this.#index
+      .flatMap(({ links }) => links)
+      .flatMap(({ href, text: page }) =>
+        toSections(this.#read(`${href.replace(/^.*\//, '')}.md`) ?? '').map(({ heading, anchor, text }) => ({
+          page,
+          heading,
+          href: `${href}#${anchor}`,
+          text,
+        })),
+      );
+    const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': CACHE_CONTROL };
+    return new FixedDocument(JSON.stringify(parts), headers);
   }
 
   /** The pages by task, from the lists on the front page. */

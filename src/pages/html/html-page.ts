@@ -16,7 +16,8 @@ interface Options {
 
 /** A page for people in the style of the console: `body` is HTML. It loads /docs/guide/page.css and /docs/guide/page.js. */
 export function toHtmlPage(title: string, body: string, { place = null, index = [], href = '' }: Options = {}): string {
-  const groups = index.map(({ heading, links }) => `<p>${heading}</p>${links.map(toLink(href)).join('')}`);
+  const contents = toContents(body);
+  const groups = index.map(({ heading, links }) => `<p>${heading}</p>${links.map(toLink(href, contents)).join('')}`);
   const side = groups.length > 0 ? `<nav class="index" aria-label="Index" tabindex="0">${groups.join('')}</nav>` : '';
   return `<!doctype html>
 <html lang="en">
@@ -44,10 +45,21 @@ ${toPageEnd()}
 `;
 }
 
+/** Links to the sections of a page. */
+function toContents(body: string): string {
+  const sections = [...body.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)].map(
+    ([, id, heading = '']) => `<li><a href="#${id}">${heading.replaceAll(/<[^>]*>/g, '')}</a></li>`,
+  );
+  return sections.length > 1 ? `<ul>${sections.join('')}</ul>` : '';
+}
+
+/** A link of the index. The link to the current page has its contents. */
 const toLink =
-  (current: string) =>
+  (current: string, contents: string) =>
   ({ href, text }: IndexGroup['links'][number]): string =>
-    `<a href="${href}"${href === current ? ' aria-current="page"' : ''}>${escapeHtml(text)}</a>`;
+    href === current
+      ? `<a href="${href}" aria-current="page">${escapeHtml(text)}</a>${contents}`
+      : `<a href="${href}">${escapeHtml(text)}</a>`;
 
 /** Links to the previous and next page; empty for a page that is not in the index. */
 function toNeighbors(index: readonly IndexGroup[], href: string): string {

@@ -45,9 +45,30 @@ export function renderMarkdown(markdown: string, findPage: FindPage = () => null
     .replaceAll(/<table>.*?<\/table>/gs, '<div class="scroll" tabindex="0">$&</div>');
 }
 
+/** A part of a document, up to the next heading. */
+export interface Section {
+  readonly heading: string;
+  readonly anchor: string;
+  readonly text: string;
+}
+
+/** The parts of a document, for its search. */
+export function toSections(markdown: string): Section[] {
+  const sections: { heading: string; anchor: string; text: string }[] = [];
+  for (const token of new Marked().lexer(markdown)) {
+    if (token.type === 'heading') {
+      const heading = String(token['text']).replaceAll('`', '');
+      sections.push({ heading, anchor: toAnchor(heading), text: '' });
+    }
+    const last = sections.at(-1);
+    if (last) last.text += token.raw;
+  }
+  return sections;
+}
+
 /** Anchors in the form that code hosts derive from headings, for links between documents. */
 export function toAnchor(heading: string): string {
-  const text = heading.replace(/<[^>]*>/g, '').replace(/&[a-z]+;/g, '');
+  const text = heading.replace(/<[^>]*>/g, '').replace(/&[#\w]+;/g, '');
   return text
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\- _]/gu, '')

@@ -6,7 +6,7 @@ import type { OpenApiSchema } from '../../representation/schemas.js';
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
 
-/** The API as a page for people: first each route, with a link that calls it, then each schema. */
+/** The API as a page for people: each route with an example beside it, then each schema. */
 export function toReferencePage({ info, paths, components }: OpenAPIObject): string {
   const examples = new Examples((components?.schemas ?? {}) as Record<string, OpenApiSchema>);
   const gets = Object.entries(paths).flatMap(([path, { get }]) => (get ? [{ path, get }] : []));
@@ -56,17 +56,28 @@ function toRoute(path: string, operation: Operation, examples: Examples): string
     ]);
   return `## GET ${path}
 
+<div class="operation">
+<div>
+
 ${summary}${call}
 
 ${description}
 
 ${given.length === 0 ? '' : toTable(['parameter', 'value and limits', 'meaning'], given)}
 
+${toDetails(`Statuses: ${Object.keys(responses).join(', ')}`, toTable(['status', 'answer', 'content type'], answers))}
+
+</div>
+<div>
+
 ${examples.toRequest(path, operation)}
 
 ${examples.toAnswer(operation)}
 
-${toDetails(`Statuses: ${Object.keys(responses).join(', ')}`, toTable(['status', 'answer', 'content type'], answers))}`;
+</div>
+</div>
+
+`;
 }
 
 function toSchema(name: string, schema: OpenApiSchema): string {
