@@ -5,7 +5,6 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { rejectionOf } from '../../test/support/rejection-of.js';
-import { snapshotOf } from '../../test/support/sample-snapshots.js';
 import { Downloads } from './downloads.js';
 
 const WAIT_MS = 15_000;
@@ -13,8 +12,6 @@ const MOST = 8;
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] }));
 afterEach(() => void jest.useRealTimers());
-
-const SNAPSHOT = snapshotOf([]);
 
 async function* endless(): AsyncGenerator<Uint8Array> {
   for (;;) yield Buffer.alloc(1000);
@@ -26,14 +23,14 @@ async function* one(): AsyncGenerator<Uint8Array> {
 
 async function fill(downloads: Downloads, count = MOST): Promise<Readable[]> {
   const signal = new AbortController().signal;
-  return Promise.all(Array.from({ length: count }, () => downloads.open(SNAPSHOT, endless, signal, WAIT_MS)));
+  return Promise.all(Array.from({ length: count }, () => downloads.open(endless, signal, WAIT_MS)));
 }
 
 describe('downloads', () => {
   it('wait while 8 are running, and start when one has ended', async () => {
     const downloads = new Downloads();
     const [first] = await fill(downloads);
-    const next = downloads.open(SNAPSHOT, one, new AbortController().signal, WAIT_MS);
+    const next = downloads.open(one, new AbortController().signal, WAIT_MS);
     const begun = jest.fn();
     void next.then(begun);
     await jest.advanceTimersByTimeAsync(WAIT_MS / 2);
@@ -45,7 +42,7 @@ describe('downloads', () => {
   it('are rejected if none ends in time, and the slot of a caller who left is not lost', async () => {
     const downloads = new Downloads();
     const running = await fill(downloads);
-    const rejection = rejectionOf(() => downloads.open(SNAPSHOT, endless, new AbortController().signal, WAIT_MS));
+    const rejection = rejectionOf(() => downloads.open(endless, new AbortController().signal, WAIT_MS));
     await jest.advanceTimersByTimeAsync(WAIT_MS);
     expect(await rejection).toMatchObject({
       code: 'overloaded',
@@ -63,7 +60,7 @@ describe('downloads', () => {
     const running = await fill(downloads);
     const reject = async () => {
       const open = () => endless();
-      const rejection = rejectionOf(() => downloads.open(SNAPSHOT, open, new AbortController().signal, WAIT_MS));
+      const rejection = rejectionOf(() => downloads.open(open, new AbortController().signal, WAIT_MS));
       await jest.advanceTimersByTimeAsync(WAIT_MS);
       await rejection;
       return new WeakRef(open);
@@ -75,23 +72,11 @@ describe('downloads', () => {
     expect(running.filter(({ destroyed }) => destroyed)).toEqual([]);
   });
 
-  it('of a fourth snapshot are rejected; those of the first three are not', async () => {
-    const downloads = new Downloads();
-    const { signal } = new AbortController();
-    const [first] = await fill(downloads, 1);
-    for (let other = 0; other < 2; other++) await downloads.open(snapshotOf([]), endless, signal, WAIT_MS);
-    const open = () => downloads.open(snapshotOf([]), one, signal, WAIT_MS);
-    expect((await rejectionOf(open)).detail).toBe('Downloads of 3 other snapshots are already running.');
-    expect(await fill(downloads, 1)).toHaveLength(1);
-    first?.destroy();
-    expect((await rejectionOf(open)).code).toBe('overloaded');
-  });
-
   it('release a slot that they get just as their caller leaves', async () => {
     const downloads = new Downloads();
     const running = await fill(downloads);
     const caller = new AbortController();
-    const waiting = downloads.open(SNAPSHOT, endless, caller.signal, WAIT_MS);
+    const waiting = downloads.open(endless, caller.signal, WAIT_MS);
     waiting.catch(() => undefined);
     // the slot becomes free just as the wait for it ends
     running[0]?.once('close', () => queueMicrotask(() => caller.abort()));
@@ -106,7 +91,7 @@ describe('downloads', () => {
     const downloads = new Downloads();
     const failing = (): AsyncIterator<Uint8Array> => ({ next: () => Promise.reject(new Error('the list has ended')) });
     for (let time = 0; time < MOST + 1; time++) {
-      const opening = downloads.open(SNAPSHOT, failing, new AbortController().signal, WAIT_MS);
+      const opening = downloads.open(failing, new AbortController().signal, WAIT_MS);
       await expect(opening).rejects.toThrow('the list has ended');
     }
     expect(await fill(downloads)).toHaveLength(MOST);
@@ -115,9 +100,9 @@ describe('downloads', () => {
   it('end at once when the caller leaves, running or waiting', async () => {
     const downloads = new Downloads();
     const caller = new AbortController();
-    const stream = await downloads.open(SNAPSHOT, endless, caller.signal, WAIT_MS);
+    const stream = await downloads.open(endless, caller.signal, WAIT_MS);
     await fill(downloads, MOST - 1);
-    const waiting = downloads.open(SNAPSHOT, endless, caller.signal, WAIT_MS);
+    const waiting = downloads.open(endless, caller.signal, WAIT_MS);
     waiting.catch(() => undefined);
     caller.abort();
     await once(stream, 'close');
@@ -136,7 +121,6 @@ describe('downloads', () => {
     const downloads = new Downloads();
     const caller = new AbortController();
     const opening = downloads.open(
-      SNAPSHOT,
       () => {
         caller.abort();
         return pieces();
@@ -152,7 +136,7 @@ describe('downloads', () => {
 
   it('are cut off after 120 s', async () => {
     const downloads = new Downloads();
-    const stream = await downloads.open(SNAPSHOT, endless, new AbortController().signal, WAIT_MS);
+    const stream = await downloads.open(endless, new AbortController().signal, WAIT_MS);
     const cut = once(stream, 'error');
     await jest.advanceTimersByTimeAsync(119_999);
     expect(stream.destroyed).toBe(false);

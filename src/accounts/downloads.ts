@@ -1,22 +1,18 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../errors/gateway-error.js';
-import type { Snapshot } from '../snapshot/snapshot-source.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 
 const LIMITS = {
   downloads: 8,
-  /** Maximum number of snapshots that downloads keep alive: each holds a whole list in memory. */
-  snapshots: 3,
   durationMs: 120_000,
 };
 const RETRY_AFTER_MS = 5000;
 
-/** Sends long documents in pieces: at most 8 at once, from at most 3 different snapshots, each for at most 120 s. */
+/** Sends long documents in pieces: at most 8 at once, each for at most 120 s. */
 @Injectable()
 export class Downloads {
-  /** The snapshot of each running download. */
-  readonly #running: Snapshot[] = [];
+  #running = 0;
   /** Resolves when the next download has ended. */
   #ended = Promise.withResolvers<void>();
 
@@ -28,20 +24,19 @@ export class Downloads {
    * @throws GatewayError overloaded after `waitMs`; what the first piece throws; the reason of `caller`
    */
   async open(
-    snapshot: Snapshot,
     begin: (signal: AbortSignal) => AsyncIterator<Uint8Array>,
     caller: AbortSignal,
     waitMs: number,
   ): Promise<Readable> {
     const deadline = performance.now() + waitMs;
-    await this.#takeSlot(snapshot, caller, deadline);
+    await this.#takeSlot(caller, deadline);
     const end = new AbortController();
     let pieces: AsyncIterator<Uint8Array> | undefined;
     const close = () => {
       end.abort();
       // a stream that was never read does not end the pieces when it is destroyed
       pieces?.return?.().catch(() => undefined);
-      this.#releaseSlot(snapshot);
+      this.#releaseSlot();
     };
     try {
       pieces = begin(AbortSignal.any([caller, end.signal]));
@@ -58,21 +53,17 @@ export class Downloads {
   }
 
   /** Wakes waiting callers in order of arrival. @throws GatewayError overloaded; the reason of `caller` */
-  async #takeSlot(snapshot: Snapshot, caller: AbortSignal, deadline: number): Promise<void> {
+  async #takeSlot(caller: AbortSignal, deadline: number): Promise<void> {
     caller.throwIfAborted();
-    while (this.#running.length >= LIMITS.downloads) {
+    while (this.#running >= LIMITS.downloads) {
       const ended = await within(orAborted(this.#ended.promise, caller), Math.ceil(deadline - performance.now()));
       if (ended === TIMED_OUT) throw overloaded(`${LIMITS.downloads} downloads are already running.`);
     }
-    const others = new Set(this.#running);
-    if (others.size >= LIMITS.snapshots && !others.has(snapshot)) {
-      throw overloaded(`Downloads of ${LIMITS.snapshots} other snapshots are already running.`);
-    }
-    this.#running.push(snapshot);
+    this.#running += 1;
   }
 
-  #releaseSlot(snapshot: Snapshot): void {
-    this.#running.splice(this.#running.indexOf(snapshot), 1);
+  #releaseSlot(): void {
+    this.#running -= 1;
     this.#ended.resolve();
     this.#ended = Promise.withResolvers();
   }

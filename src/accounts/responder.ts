@@ -136,7 +136,7 @@ export class Responder {
     const { snapshot } = served;
     const facts = toFacts(served, this.settings);
     const begin = (signal: AbortSignal) => snapshot.list.pieces(asked, facts, signal);
-    return this.downloads.open(snapshot, begin, request.callerLeft, this.#leftMs(request));
+    return this.downloads.open(begin, request.callerLeft, this.#leftMs(request));
   }
 
   /**

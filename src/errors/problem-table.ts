@@ -312,11 +312,11 @@ export const PROBLEMS = {
     status: 503,
     owner: 'operator',
     title: 'The gateway is overloaded',
-    when: 'More requests wait than MAX_REQUESTS_WAITING allows, too many downloads run, too many files are open, or a response took too long.',
+    when: 'More requests wait than MAX_REQUESTS_WAITING allows, too many downloads run, too many files are open, a response took too long, or the list needs more memory.',
     steps: [
       'Find out which app calls too often, or whether the bank is slow. The status page shows both. If there are too many open files, raise their limit.',
       'Ask the team of that app to poll with `If-None-Match`, at most every `max-age` seconds.',
-      'Look at the CPU of this machine, and at the size of the list.',
+      'Look at the CPU and the memory of this machine, and at the size of the list: [Size](deploy.md#size) has what it needs.',
       'The limit of [open files](deploy.md#size) is `LimitNOFILE` on systemd, and `--ulimit nofile` with Docker. `ls /proc/<pid>/fd | wc -l` counts them.',
       'If the load is expected, raise `MAX_REQUESTS_WAITING` and [restart](troubleshooting.md#commands), or add an instance.',
     ],
