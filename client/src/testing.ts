@@ -13,13 +13,14 @@ import type { Account, Balance, ProblemCode } from './generated/types.gen.js';
  */
 export type Scene = 'well' | 'slow' | 'down' | 'empty' | 'moving' | 'gone';
 
-/** Codes that responses can have; the others are for `/health` only. */
+/** Codes that responses can have; the others are for `/health` or the client only. */
 export type AnswerCode = Exclude<
   ProblemCode,
   | 'accounts-emptied'
   | 'bank-slow'
   | 'certificate-expiring'
   | 'clock-skewed'
+  | 'network-error'
   | 'sharing-unavailable'
   | 'snapshot-not-stored'
 >;

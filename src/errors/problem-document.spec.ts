@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError, toGatewayError } from './gateway-error.js';
 import { problemSchema, toProblemDocument, toProblemHeaders } from './problem-document.js';
-import { PROBLEM_CODES, PROBLEMS } from './problem-table.js';
+import { PROBLEM_CODES, PROBLEMS, remedyOf } from './problem-table.js';
 
 describe('a problem document', () => {
   it.each(PROBLEM_CODES)('for %s matches its schema', (code) => {
@@ -21,6 +21,7 @@ describe('a problem document', () => {
       title: PROBLEMS['bank-timeout'].title,
       status: 414,
       detail: 'Slow.',
+      remedy: remedyOf('bank-timeout'),
       instance: '/api/v1/accounts',
       code: 'bank-timeout',
       owner: 'bank',

@@ -37,7 +37,7 @@ export function toProblemEntry(code: AnyCode) {
 export const problemEntrySchema = z
   .object({
     code: codeSchema,
-    status: z.int().min(400).max(599).nullable().describe('null for a code that only /health uses'),
+    status: z.int().min(400).max(599).nullable().describe('null for a code that only /health or the typed client uses'),
     owner: ownerSchema,
     title: z.string(),
     when: z.string(),
@@ -57,6 +57,7 @@ export const problemSchema = z
     title: z.string(),
     status: z.int().min(400).max(599),
     detail: z.string().describe('a sentence for people'),
+    remedy: z.string().describe('what to do first, for the owner'),
     instance: z.string().describe('the path of the request, without its query'),
     code: codeSchema,
     owner: ownerSchema,
@@ -70,6 +71,7 @@ export const problemSchema = z
       title: PROBLEMS['bank-timeout'].title,
       status: 504,
       detail: 'The bank sent no complete list within 15000 ms (REQUEST_DEADLINE_MS); the refresh continues.',
+      remedy: remedyOf('bank-timeout'),
       instance: '/api/v1/accounts',
       code: 'bank-timeout',
       owner: 'bank',
@@ -90,6 +92,7 @@ export function toProblemDocument(error: GatewayError, instance: string, request
     title: PROBLEMS[error.code].title,
     status: error.status,
     detail: error.detail,
+    remedy: remedyOf(error.code),
     instance,
     code: error.code,
     owner: error.owner,

@@ -34,6 +34,7 @@ const DOCUMENTED: readonly (readonly [string, number | null, string])[] = [
   ['bank-slow', null, 'bank'],
   ['accounts-emptied', null, 'bank'],
   ['clock-skewed', null, 'operator'],
+  ['network-error', null, 'network'],
   ['snapshot-not-stored', null, 'operator'],
   ['sharing-unavailable', null, 'operator'],
 ];
@@ -44,7 +45,7 @@ describe('the table of problems', () => {
     expect(table.sort()).toEqual(DOCUMENTED.map((row) => [...row]).sort());
   });
 
-  it('distinguishes codes of responses from codes that only /health reports', () => {
+  it('distinguishes codes of responses from codes that no response has', () => {
     const only = ALL_CODES.filter((code) => PROBLEMS[code].status === null);
     expect([...PROBLEM_CODES, ...only].sort()).toEqual([...ALL_CODES].sort());
     expect(only).toContain('bank-slow');

@@ -2,7 +2,7 @@ export const OWNERS = ['caller', 'operator', 'network', 'bank'] as const;
 export type Owner = (typeof OWNERS)[number];
 
 export interface Problem {
-  /** HTTP status; null for a state that only /health reports. */
+  /** HTTP status; null for a code that no response has: only /health, or the typed client. */
   readonly status: number | null;
   /** The party that must act. */
   readonly owner: Owner;
@@ -345,6 +345,18 @@ export const PROBLEMS = {
       'A [restart](troubleshooting.md#commands) may help for a while. It does not remove the cause.',
     ],
   },
+  'network-error': {
+    status: null,
+    owner: 'network',
+    title: 'The gateway does not answer',
+    when: 'The typed client got no response. Its message names the address that it tried.',
+    steps: [
+      "Compare the address in the message with the gateway's. Host, port and path prefix must be the same.",
+      'Call it from the same machine: `curl -i <address>`. If that fails, the gateway is down, or DNS, a firewall or a proxy is in between.',
+      'If `curl` succeeds and a page fails, read its console. Let the dev server forward `/api`, or let the operator [list the origin](web-apps.md#cors-and-https) in `CORS_ORIGINS`.',
+    ],
+    heals: true,
+  },
   'certificate-expiring': {
     status: null,
     owner: 'operator',
@@ -424,7 +436,7 @@ export const PROBLEMS = {
   },
 } as const satisfies Record<string, Problem>;
 
-/** Every code, including those that only /health reports. */
+/** Every code, including those that no response has. */
 export type AnyCode = keyof typeof PROBLEMS;
 
 /** The codes of responses. */

@@ -210,7 +210,7 @@ export type BalancesAnswer = {
 /**
  * what went wrong; decide by this
  */
-export type ProblemCode = 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unreachable' | 'bank-error' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'overloaded' | 'stopping' | 'internal-error' | 'certificate-expiring' | 'bank-slow' | 'accounts-emptied' | 'clock-skewed' | 'snapshot-not-stored' | 'sharing-unavailable';
+export type ProblemCode = 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unreachable' | 'bank-error' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'overloaded' | 'stopping' | 'internal-error' | 'network-error' | 'certificate-expiring' | 'bank-slow' | 'accounts-emptied' | 'clock-skewed' | 'snapshot-not-stored' | 'sharing-unavailable';
 
 /**
  * who must act
@@ -225,7 +225,7 @@ export type ParameterError = {
 export type ProblemEntry = {
     code: ProblemCode;
     /**
-     * null for a code that only /health uses
+     * null for a code that only /health or the typed client uses
      */
     status: number | null;
     owner: ProblemOwner;
@@ -262,6 +262,10 @@ export type Problem = {
      * a sentence for people
      */
     detail: string;
+    /**
+     * what to do first, for the owner
+     */
+    remedy: string;
     /**
      * the path of the request, without its query
      */

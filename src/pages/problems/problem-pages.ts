@@ -16,8 +16,8 @@ export function toListPage(): string {
   const head = '<tr><th>Code</th><th>Status</th><th>Meaning</th></tr>';
   const groups = Object.entries(CONTACTS).map(([owner, [heading, contact]]) => {
     const rows = ALL_CODES.filter((code) => PROBLEMS[code].owner === owner).map((code) => {
-      const { status, title } = PROBLEMS[code];
-      const cells = [`<a href="/problems/${code}">${code}</a>`, status ?? '/health', escapeHtml(title)];
+      const { title } = PROBLEMS[code];
+      const cells = [`<a href="/problems/${code}">${code}</a>`, toPlace(code), escapeHtml(title)];
       return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
     });
     return `<h2 id="${owner}">${heading}</h2><p class="quiet">${mark(contact)}</p><div class="scroll" tabindex="0"><table class="codes">${head}${rows.join('')}</table></div>`;
@@ -43,16 +43,16 @@ export interface BankContact {
 
 /** /problems/{code}: the explanation of one code. */
 export function toCodePage(code: AnyCode, { statusPage, support }: BankContact): string {
-  const { title, status, owner, when, steps, request }: Problem = PROBLEMS[code];
+  const { title, owner, when, steps, request }: Problem = PROBLEMS[code];
   const items = [toStatusPageStep(owner, statusPage), ...steps.map(mark)]
     .filter(Boolean)
     .map((step) => `<li>${step}</li>`);
   const over =
-    owner === 'caller' ? 'The same call succeeds.' : '`/health` no longer has this code, and a call succeeds.';
+    owner === 'caller' || code === 'network-error' ? 'The same call succeeds.' : '`/health` no longer has this code, and a call succeeds.';
   return toHtmlPage(
     title,
     `<h1>${escapeHtml(title)}</h1>
-<p><code>${code}</code> · ${status === null ? 'only in /health' : `status ${status}`} · who must act: ${toOwner(owner)}</p>
+<p><code>${code}</code> · ${toPlace(code)} · who must act: ${toOwner(owner)}</p>
 <h2>When</h2><p>${mark(when)}</p>
 <h2>What to do</h2><ol>${items.join('')}</ol>
 ${toCommands(code)}
@@ -97,6 +97,10 @@ export function toFailurePage(
 <p><a href="/problems/${code}">All steps for ${code}</a> · <a href="/">Status</a></p>`,
   );
 }
+
+/** The status of the responses with this code, or the only place that has it. */
+const toPlace = (code: AnyCode): string | number =>
+  PROBLEMS[code].status ?? (code === 'network-error' ? 'the typed client' : '/health');
 
 /** The owner as in `owner`; the reader of a page may not know that a caller is an app. */
 const toOwner = (owner: Owner): string => `<b>${owner}</b>${owner === 'caller' ? ' (the team of the app)' : ''}`;
