@@ -1,7 +1,7 @@
 // The page of docs/web-apps.md#a-live-page-with-vite without the client and without a build step. It handles 502 and
 // 503, no network, and the HTML page of an intermediate proxy.
 const [notice, list] = document.querySelectorAll('p, ul');
-let etag, asOf, lifeMs;
+let etag, asOf;
 let end = Infinity;
 
 async function poll() {
@@ -18,10 +18,12 @@ async function poll() {
     else if (response.status !== 304) throw await toError(response);
     etag = response.headers.get('ETag') ?? etag;
     asOf = response.headers.get('Snapshot-As-Of'); // after a 304, this applies, not the body
+    const lifeMs = Date.parse(response.headers.get('Snapshot-Expires-At')) - Date.parse(asOf);
+    const age = Number(response.headers.get('Age'));
     // Age is in whole seconds, and the check below runs up to half a second late
-    end = askedAt + lifeMs - (Number(response.headers.get('Age')) + 2) * 1000;
+    end = askedAt + lifeMs - (age + 2) * 1000;
     notice.textContent = response.headers.get('Snapshot-Stale') === 'true' ? toAge() : '';
-    seconds = Math.max(1, Number(/max-age=(\d+)/.exec(response.headers.get('Cache-Control'))?.[1] ?? 5));
+    seconds = Math.max(0, Number(/max-age=(\d+)/.exec(response.headers.get('Cache-Control'))?.[1] ?? 5) - age) + 1;
     expire(); // a copy may arrive in its last second
   } catch (error) {
     if (error.code === 'access-not-granted') clear();
@@ -30,8 +32,7 @@ async function poll() {
   setTimeout(poll, seconds * 1000);
 }
 
-function show({ accounts, snapshot }) {
-  lifeMs = Date.parse(snapshot.expiresAt) - Date.parse(snapshot.asOf);
+function show({ accounts }) {
   list.replaceChildren(...accounts.map(toRow));
 }
 

@@ -9,6 +9,7 @@ import type {
   BalancesAnswer,
   GetBalancesData,
   ListAccountsData,
+  Snapshot,
 } from './generated/types.gen.js';
 import { Observers, type Observed } from './observe.js';
 import { watch, type Watch, type WatchHandlers } from './watch.js';
@@ -56,6 +57,8 @@ export interface Client {
   watch(query: AccountQuery, handlers: WatchHandlers, options?: Pick<CallOptions, 'signal'>): Watch;
   /** Returns the state of a page of the list for components: the same object for all equivalent queries. */
   observe(query?: AccountQuery): Observed;
+  /** Returns the state of the totals in the same way. */
+  observeBalances(filter?: AccountFilter): Observed<BalancesAnswer>;
   /** Returns the URL for downloading every matching account. */
   exportUrl(query?: Omit<AccountQuery, 'pageNumber' | 'pageSize'>, format?: ExportFormat): string;
   /** Same as the exported function `formatAmount`. */
@@ -84,6 +87,11 @@ export function createClient(options: ClientOptions): Client {
   const listAccounts = async (query?: AccountQuery, options: CallOptions = {}, page?: AccountQuery) =>
     (await reader.read<AccountList>(urlOf('accounts', query, page), options)).body;
 
+  const observe = <T extends { snapshot: Snapshot }>(path: string, query: object = {}): Observed<T> => {
+    const call = path + toSearch(query);
+    return observers.get<T>(call, async (how) => reader.read<T>(urlOf(call), how));
+  };
+
   return {
     listAccounts,
     allAccounts: async function* (filter, options) {
@@ -106,10 +114,8 @@ export function createClient(options: ClientOptions): Client {
       const url = urlOf('accounts', query);
       return watch((how) => reader.read(url, how), handlers, signal);
     },
-    observe: (query = {}) => {
-      const search = toSearch(query);
-      return observers.get(search, (how) => reader.read(urlOf(`accounts${search}`), how));
-    },
+    observe: (query) => observe<AccountList>('accounts', query),
+    observeBalances: (filter) => observe<BalancesAnswer>('balances', filter),
     exportUrl: (query, { format = 'csv', ...how } = {}) => urlOf('accounts', query, { format, ...how }),
     formatAmount,
   };

@@ -17,6 +17,7 @@ interface ProblemParts {
   readonly retryAfterMs?: number | null;
   readonly requestId?: string | null;
   readonly errors?: Problem['errors'];
+  readonly remedy?: string | null | undefined;
   readonly cause?: unknown;
 }
 
@@ -34,8 +35,10 @@ export class GatewayProblem extends Error {
   readonly requestId: string | null;
   /** The invalid parameters, for `invalid-request`. */
   readonly errors: readonly { readonly name: string; readonly reason: string }[];
+  /** What the owner should do; null if nothing is known. */
+  readonly remedy: string | null;
 
-  constructor({ message, code, owner, status, retryAfterMs, requestId, errors, cause }: ProblemParts) {
+  constructor({ message, code, owner, status, retryAfterMs, requestId, errors, remedy, cause }: ProblemParts) {
     super(message, cause === undefined ? {} : { cause });
     this.code = code;
     this.owner = owner;
@@ -43,6 +46,7 @@ export class GatewayProblem extends Error {
     this.retryAfterMs = retryAfterMs ?? null;
     this.requestId = requestId ?? null;
     this.errors = errors ?? [];
+    this.remedy = remedy ?? null;
   }
 
   /** Everything except stack and cause, for `JSON.stringify`: in a log line or your own server's response. */
@@ -62,12 +66,25 @@ export function isProblem<C extends GatewayProblemCode>(
   );
 }
 
+/** The causes of most calls without a response. Scripts cannot tell them apart. */
+const CHECK =
+  "Check baseUrl with its port, the dev server's proxy, and whether the gateway's CORS_ORIGINS lists this page.";
+
 /**
- * The problem of a call without a response: refused, no DNS, cut off, or forbidden by CORS. Scripts cannot tell these
- * apart.
+ * The problem of a call without a response: refused, no DNS, cut off, or forbidden by CORS.
+ * @param url the address that was tried. The message leaves out its query, which may contain data
  */
-export const toNetworkProblem = (cause: unknown): GatewayProblem =>
-  new GatewayProblem({ code: 'network-error', owner: 'network', message: 'The gateway cannot be reached.', cause });
+export const toNetworkProblem = (cause: unknown, url: string): GatewayProblem =>
+  toSilence('network-error', `No response from ${toAddress(url)}. ${CHECK}`, cause);
+
+/** The problem of a call without a complete response within the deadline. */
+export const toDeadlineProblem = (cause: unknown, url: string, deadlineMs: number): GatewayProblem =>
+  toSilence('deadline-exceeded', `No answer within ${deadlineMs} ms from ${toAddress(url)}.`, cause);
+
+const toSilence = (code: ClientCode, message: string, cause: unknown): GatewayProblem =>
+  new GatewayProblem({ code, owner: 'network', message, remedy: CHECK, cause });
+
+const toAddress = (url: string): string => url.replace(/\?.*/, '');
 
 /** Statuses of a proxy whose backend is down: 500 from Vite; 502, 503 or 504 from others. */
 const AWAY: ReadonlySet<number> = new Set([500, 502, 503, 504]);
@@ -95,7 +112,7 @@ export async function readProblem(response: Response): Promise<GatewayProblem> {
   if (!isDocument) await response.body?.cancel();
   const problem = isDocument ? toProblem(await response.json().catch(() => null)) : null;
   if (!problem) return toUnexpectedAnswer(response);
-  const { code, owner, detail, title, errors } = problem;
+  const { code, owner, detail, title, errors, remedy } = problem;
   return new GatewayProblem({
     code,
     owner: owner ?? 'operator',
@@ -103,6 +120,7 @@ export async function readProblem(response: Response): Promise<GatewayProblem> {
     status,
     retryAfterMs: readRetryAfter(headers),
     requestId: problem.requestId ?? headers.get('X-Request-Id'),
+    remedy,
     ...(Array.isArray(errors) && { errors }),
   });
 }

@@ -2,13 +2,18 @@ import type { Answer } from './answer-reader.js';
 import { assertFunction } from './arguments.js';
 import { callHandler } from './call-handler.js';
 import type { GatewayProblem } from './gateway-problem.js';
-import type { AccountList } from './generated/types.gen.js';
-import { startPolling, type Polling, type ReadList } from './polling.js';
+import type { AccountList, Snapshot } from './generated/types.gen.js';
+import { startPolling, type Polling, type Read } from './polling.js';
+
+/** A response that can be observed: a page of the list, or totals. */
+interface Body {
+  readonly snapshot: Snapshot;
+}
 
 /** The data that may be shown. */
-interface Shown {
-  /** `data.accounts` stays the same array while the data is the same. */
-  readonly data: AccountList;
+interface Shown<T> {
+  /** Its lists stay the same arrays while the data is the same. */
+  readonly data: T;
   /** Time of the request to the bank for `data`. */
   readonly asOf: string;
   /** Time at which `data` becomes null unless a new response comes first. */
@@ -21,6 +26,11 @@ interface NothingShown {
   readonly expiresAt: null;
 }
 
+interface NoFailure {
+  readonly error: null;
+  readonly nextAttemptAt: null;
+}
+
 interface Failure {
   /** The last attempt's error; null after a successful response. */
   readonly error: GatewayProblem | null;
@@ -31,23 +41,24 @@ interface Failure {
 /**
  * The state to show now. It is frozen, and stays the same object until something changes. Its `status`:
  *
- * - `loading`: no response yet
+ * - `loading`: the first call is under way
  * - `current`: up to date
  * - `copy`: an older copy, because the bank, gateway or network is failing or slow: show `asOf`
- * - `expired`: there was data, and it may no longer be shown
+ * - `expired`: nothing may be shown: the data has expired, or the first calls failed (`error` is set)
  * - `ended`: an error that a retry cannot fix (4xx other than 408 and 429); `refresh` tries again
  */
-export type ObservedState =
-  | ({ readonly status: 'loading' | 'expired' } & NothingShown & Failure)
-  | ({ readonly status: 'current'; readonly error: null; readonly nextAttemptAt: null } & Shown)
-  | ({ readonly status: 'copy' } & Shown & Failure)
+export type ObservedState<T = AccountList> =
+  | ({ readonly status: 'loading' } & NothingShown & NoFailure)
+  | ({ readonly status: 'current' } & Shown<T> & NoFailure)
+  | ({ readonly status: 'copy' } & Shown<T> & Failure)
+  | ({ readonly status: 'expired' } & NothingShown & Failure)
   | ({ readonly status: 'ended'; readonly error: GatewayProblem; readonly nextAttemptAt: null } & (
-      Shown | NothingShown
+      Shown<T> | NothingShown
     ));
 
 /** Polls while somebody subscribes. Its functions need no `this`, so you can pass them to `useSyncExternalStore`. */
-export interface Observed {
-  readonly getSnapshot: () => ObservedState;
+export interface Observed<T = AccountList> {
+  readonly getSnapshot: () => ObservedState<T>;
   /**
    * Calls the listener after each change of the state. Returns a function that unsubscribes it.
    * @throws TypeError if the listener is not a function
@@ -58,42 +69,56 @@ export interface Observed {
 }
 
 const NO_DATA = { data: null, asOf: null, expiresAt: null };
-const LOADING: ObservedState = Object.freeze({ status: 'loading', ...NO_DATA, error: null, nextAttemptAt: null });
+const LOADING: ObservedState<never> = Object.freeze({
+  status: 'loading',
+  ...NO_DATA,
+  error: null,
+  nextAttemptAt: null,
+});
 
 /** Maximum number of unused observers to keep, in case a holder of one subscribes later. */
 const MAX_UNUSED = 100;
 
-/** The observers of a client: one for each query. */
+/**
+ * The observers of a client: one for each query. When one gets a newer snapshot, those with an older one poll at once, so
+ * that the lists and totals of a page belong together.
+ */
 export class Observers {
-  readonly #byQuery = new Map<string, Observer>();
+  readonly #byQuery = new Map<string, Observer<Body>>();
 
-  get(query: string, read: ReadList): Observed {
+  /** @param query path and query of the call, whose response is a T */
+  get<T extends Body>(query: string, read: Read<T>): Observed<T> {
     const known = this.#byQuery.get(query);
-    if (known) return known;
+    if (known) return known as Observer<T>;
     if (this.#byQuery.size >= MAX_UNUSED) {
       for (const [key, { isUsed }] of this.#byQuery) if (!isUsed()) this.#byQuery.delete(key);
     }
-    const created = observe(read);
+    const created = observe(read, (asOf) => {
+      for (const { catchUp } of this.#byQuery.values()) catchUp(asOf);
+    });
     this.#byQuery.set(query, created);
     return created;
   }
 }
 
-interface Observer extends Observed {
+interface Observer<T> extends Observed<T> {
   readonly isUsed: () => boolean;
+  /** Polls now if the data is older than this. */
+  readonly catchUp: (asOf: string) => void;
 }
 
-function observe(read: ReadList): Observer {
+/** @param onNewer called with the `asOf` of each newer snapshot */
+function observe<T extends Body>(read: Read<T>, onNewer: (asOf: string) => void): Observer<T> {
   const listeners = new Set<() => void>();
-  let state = LOADING;
+  let state: ObservedState<T> = LOADING;
   let etag: string | null = null;
   let polling: Polling | null = null;
 
-  function set(next: ObservedState): void {
+  function set(next: ObservedState<T>): void {
     state = Object.freeze(next);
     for (const listener of listeners) callHandler(listener);
   }
-  function onAnswer({ body, etag: newTag }: Answer<AccountList>): void {
+  function onAnswer({ body, etag: newTag }: Answer<T>, isCatchUp: boolean): void {
     const { snapshot } = body;
     const isSame = newTag !== null && newTag === etag;
     etag = newTag;
@@ -101,7 +126,10 @@ function observe(read: ReadList): Observer {
     const { asOf, expiresAt } = snapshot;
     const status = snapshot.stale ? 'copy' : 'current';
     if (isSame && state.data && state.error === null && state.status === status && state.asOf === asOf) return;
+    const isNewer = asOf > (state.asOf ?? '');
     set({ status, data, asOf, expiresAt, error: null, nextAttemptAt: null });
+    // else two observers of a gateway without a cache would wake each other for ever
+    if (isNewer && !isCatchUp) onNewer(asOf);
   }
   function onProblem(error: GatewayProblem, retryMs: number | null): void {
     if (retryMs === null) set({ ...state, status: 'ended', error, nextAttemptAt: null });
@@ -140,14 +168,15 @@ function observe(read: ReadList): Observer {
       polling?.refresh();
     },
     isUsed: () => listeners.size > 0,
+    catchUp(asOf) {
+      if (state.asOf !== null && state.asOf < asOf) polling?.catchUp();
+    },
   };
 }
 
 /** The state between a failure and the next response. */
-function toFailing(state: ObservedState, error: GatewayProblem, nextAttemptAt: string | null): ObservedState {
-  if (state.data) return { ...state, status: 'copy', error, nextAttemptAt };
-  return { ...state, status: state.status === 'expired' ? 'expired' : 'loading', error, nextAttemptAt };
-}
+const toFailing = <T>(state: ObservedState<T>, error: GatewayProblem, nextAttemptAt: string | null) =>
+  ({ ...state, status: state.data === null ? 'expired' : 'copy', error, nextAttemptAt }) as ObservedState<T>;
 
 /** All components share the data. Values other than objects count as frozen. */
 function deepFreeze<T>(value: T): T {

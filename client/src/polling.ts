@@ -1,11 +1,13 @@
 import type { Answer, CallOptions } from './answer-reader.js';
 import { Expiry } from './expiry.js';
-import { GatewayProblem, toNetworkProblem } from './gateway-problem.js';
-import type { AccountList } from './generated/types.gen.js';
+import { GatewayProblem } from './gateway-problem.js';
 
-export interface PollHandlers {
-  /** Receives a successful response. Its data may be shown until `onExpired`. */
-  onAnswer(answer: Answer<AccountList>): void;
+export interface PollHandlers<T> {
+  /**
+   * Receives a successful response. Its data may be shown until `onExpired`. `isCatchUp` is true if `catchUp` made the
+   * attempt.
+   */
+  onAnswer(answer: Answer<T>, isCatchUp: boolean): void;
   /** Receives a failed attempt, and the time until the next one; null if there is none. */
   onProblem(problem: GatewayProblem, retryMs: number | null): void;
   /** Called once when the data may no longer be shown. */
@@ -15,25 +17,28 @@ export interface PollHandlers {
 export interface Polling {
   /** Makes the gateway refresh now, or as soon as the attempt under way has ended. Starts ended polling again. */
   refresh(): void;
+  /** Polls now, or as soon as the attempt under way has ended. Does not start ended polling again. */
+  catchUp(): void;
   /** Stops. No handler is called afterwards. */
   close(): void;
 }
 
-/** Reads a page of the list with these options. */
-export type ReadList = (options: CallOptions) => Promise<Answer<AccountList>>;
+/** Makes the polled call with these options. @throws GatewayProblem, or TypeError without a page's origin */
+export type Read<T> = (options: CallOptions) => Promise<Answer<T>>;
 
 /** Freshness is in whole seconds, rounded down: a poll one second later gets new data. */
 const MARGIN_MS = 1000;
 const [FIRST_RETRY_MS, MAX_RETRY_MS] = [1000, 30_000];
 
 /** Polls until `close()`, an abort of the signal, or an error that a retry on its own cannot fix. */
-export function startPolling(read: ReadList, handlers: PollHandlers, signal?: AbortSignal): Polling {
+export function startPolling<T>(read: Read<T>, handlers: PollHandlers<T>, signal?: AbortSignal): Polling {
   const closed = new AbortController();
   const ended = signal ? AbortSignal.any([signal, closed.signal]) : closed.signal;
   // even after an error that ends the polling: the data is on the screen until `close()`
   const expiry = new Expiry(() => handlers.onExpired());
   ended.addEventListener('abort', () => expiry.set(null));
-  let isRefreshDue = false;
+  /** The attempt that waits for nothing; null: none. */
+  let due: 'refresh' | 'catch-up' | null = null;
   let isRunning = false;
   let waiting = new AbortController();
 
@@ -41,11 +46,11 @@ export function startPolling(read: ReadList, handlers: PollHandlers, signal?: Ab
     isRunning = true;
     let failures = 0;
     while (!ended.aborted) {
-      const refresh = isRefreshDue;
-      isRefreshDue = false;
+      const why = due;
+      due = null;
       let waitMs: number;
       try {
-        const answer = await read({ signal: ended, retry: false, refresh });
+        const answer = await read({ signal: ended, retry: false, refresh: why === 'refresh' });
         if (ended.aborted) return;
         waitMs = answer.maxAgeMs + MARGIN_MS;
         failures = 0;
@@ -53,12 +58,12 @@ export function startPolling(read: ReadList, handlers: PollHandlers, signal?: Ab
         // a copy in its last second would only flash by
         if (expiresInMs !== null && expiresInMs <= 0) expiry.end();
         else {
-          handlers.onAnswer(answer);
+          handlers.onAnswer(answer, why === 'catch-up');
           expiry.set(expiresInMs);
         }
       } catch (error) {
         if (ended.aborted) return;
-        const problem = error instanceof GatewayProblem ? error : toNetworkProblem(error);
+        const problem = error instanceof GatewayProblem ? error : toArgumentProblem(error as Error);
         waitMs = problem.retryAfterMs ?? Math.min(FIRST_RETRY_MS * 2 ** failures, MAX_RETRY_MS);
         failures += 1;
         if (problem.code === 'access-not-granted') expiry.end();
@@ -69,7 +74,7 @@ export function startPolling(read: ReadList, handlers: PollHandlers, signal?: Ab
         if (isFinal) return;
       }
       waiting = new AbortController();
-      if (!isRefreshDue) await untilDue(waitMs, AbortSignal.any([ended, waiting.signal]));
+      if (due === null) await untilDue(waitMs, AbortSignal.any([ended, waiting.signal]));
       expiry.check();
     }
   }
@@ -77,12 +82,20 @@ export function startPolling(read: ReadList, handlers: PollHandlers, signal?: Ab
   return {
     close: () => closed.abort(),
     refresh() {
-      isRefreshDue = true;
+      due = 'refresh';
       waiting.abort();
       if (!isRunning && !ended.aborted) void run();
     },
+    catchUp() {
+      due ??= isRunning ? 'catch-up' : null;
+      waiting.abort();
+    },
   };
 }
+
+/** A call that could not be made: `baseUrl` is '', and there is no page. */
+const toArgumentProblem = (cause: Error): GatewayProblem =>
+  new GatewayProblem({ code: 'network-error', owner: 'network', message: cause.message, cause });
 
 const cannotRecover = ({ status }: GatewayProblem): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;

@@ -10,3 +10,11 @@ export const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
     // the signal belongs to this call alone, and is discarded with it
     signal.addEventListener('abort', onAbort, { once: true });
   });
+
+/** The result of `work`. @throws the signal's reason as soon as it is aborted, even if `work` goes on */
+export const untilAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    work.then(resolve, reject);
+    signal.throwIfAborted();
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });

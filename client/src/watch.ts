@@ -2,7 +2,7 @@ import { assertFunction } from './arguments.js';
 import { callHandler } from './call-handler.js';
 import type { GatewayProblem } from './gateway-problem.js';
 import type { AccountList, Snapshot } from './generated/types.gen.js';
-import { startPolling, type ReadList } from './polling.js';
+import { startPolling, type Read } from './polling.js';
 
 /** Ids of the accounts that differ from the previous response; empty for the first response. */
 export interface Changes {
@@ -37,7 +37,7 @@ export interface Watch {
 }
 
 /** @throws TypeError without `onData`, or if a handler is not a function */
-export function watch(read: ReadList, handlers: WatchHandlers, signal?: AbortSignal): Watch {
+export function watch(read: Read<AccountList>, handlers: WatchHandlers, signal?: AbortSignal): Watch {
   assertHandlers(handlers);
   let previous: State | null = null;
   let shown: Snapshot | null = null;

@@ -1,10 +1,10 @@
-// Part of npm run check:client: fails if the client's main entry exceeds 5.2 kB, minified and compressed: room for a few more methods.
+// Part of npm run check:client: fails if the client's main entry exceeds 5.5 kB, minified and compressed: room for a few more methods.
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { ROOT } from '../build/sources.ts';
 
-const MAX_BYTES = 5200;
+const MAX_BYTES = 5500;
 
 const bundle = await rolldown({ input: join(ROOT, 'client/src/index.ts'), platform: 'browser' });
 const { output } = await bundle.generate({ format: 'esm', minify: true, codeSplitting: false });

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
-import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createClient, GatewayProblem } from '../../client/src/index.js';
+import { remedyOf } from '../../src/errors/problem-table.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
@@ -137,6 +138,7 @@ describe('a call rejected by the gateway', () => {
     const client = createClient({ baseUrl: `${gateway.url}/` });
     const problem = await problemOf(client.getAccount('none/../such\ud800'));
     expect(problem).toMatchObject({ code: 'account-not-found', owner: 'caller', status: 404, retryAfterMs: null });
+    expect(problem.remedy).toBe(remedyOf('account-not-found'));
     expect(gateway.events('request').map(({ requestId }) => requestId)).toEqual([problem.requestId]);
     const rejected = await problemOf(client.listAccounts({ pageSize: 5000 }));
     expect(rejected).toMatchObject({ code: 'invalid-request', status: 400, errors: [{ name: 'pageSize' }] });
@@ -238,10 +240,14 @@ describe('a response that does not come from the gateway', () => {
     },
   );
 
-  it('a refused connection is network-error, with its cause', async () => {
-    const problem = await problemOf(createClient({ baseUrl: `http://127.0.0.1:${await closedPort()}` }).listAccounts());
+  it('a refused connection is network-error, with its cause, the address tried, and what to check', async () => {
+    const baseUrl = `http://127.0.0.1:${await closedPort()}`;
+    const problem = await problemOf(createClient({ baseUrl }).listAccounts({ q: 'a name' }));
     expect(problem).toMatchObject({ code: 'network-error', owner: 'network', status: 0, requestId: null });
     expect(problem.cause).toMatchObject({ name: 'TypeError' });
+    // without the query, which may contain data
+    expect(problem.message).toMatch(`No response from ${baseUrl}/api/v1/accounts. Check`);
+    expect(problem.remedy).toMatch(/port.*dev server.*CORS_ORIGINS/);
   });
 
   it.each<[string, RequestListener]>([
@@ -287,5 +293,39 @@ describe('the address of the gateway', () => {
       'https://accounts.example.com/bank/api/v1/accounts?currency=EUR&decimal=comma&format=csv&separator=semicolon',
     );
     expect(client.exportUrl({}, { format: 'ndjson' })).toMatch(/accounts\?format=ndjson$/);
+  });
+});
+
+describe("a signal that the platform's fetch rejects, as that of jsdom in the tests of an app", () => {
+  class OtherSignal extends EventTarget {
+    aborted = false;
+    reason: unknown = null;
+    throwIfAborted(): void {
+      if (this.aborted) throw this.reason;
+    }
+    static timeout(ms: number): OtherSignal {
+      const signal = new OtherSignal();
+      setTimeout(() => {
+        Object.assign(signal, { aborted: true, reason: new Error('timeout') });
+        signal.dispatchEvent(new Event('abort'));
+      }, ms).unref();
+      return signal;
+    }
+  }
+  const platform = globalThis.AbortSignal;
+  beforeEach(() => void Object.assign(globalThis, { AbortSignal: OtherSignal }));
+  afterEach(() => void Object.assign(globalThis, { AbortSignal: platform }));
+
+  it('does not fail the call', async () => {
+    const answer = { totals: [], snapshot: { asOf: '2026-11-21T08:00:00.000Z' } };
+    const url = await startWebServer((_request, response) => response.end(JSON.stringify(answer)));
+    expect(await createClient({ baseUrl: url }).getBalances()).toEqual(answer);
+  });
+
+  it('ends it at the deadline', async () => {
+    const url = await startWebServer(() => undefined);
+    const problem = await problemOf(createClient({ baseUrl: url, deadlineMs: 100 }).listAccounts());
+    expect(problem.code).toBe('deadline-exceeded');
+    expect(problem.message).toMatch(`from ${url}/api/v1/accounts`);
   });
 });

@@ -70,6 +70,8 @@ beforeAll(async () => {
       // of a hanging bank
       BANK_REQUEST_TIMEOUT_MS: '6000',
       SNAPSHOT_SOFT_TIMEOUT_MS: String(SOFT_TIMEOUT_MS),
+      // of a bank that answers 429 each time
+      SNAPSHOT_READ_TIMEOUT_MS: '5900',
     },
     cwd: temporaryDirectory(),
     nodeFlags: CLOCK,

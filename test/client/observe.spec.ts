@@ -1,5 +1,6 @@
 import { setImmediate as tick } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createFakeGateway } from '../../client/testing/fake-gateway.js';
 import { createClient, type ClientOptions, type ObservedState } from '../../client/src/index.js';
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }));
@@ -22,13 +23,20 @@ function open() {
       });
     }
     const asOf = new Date().toISOString();
+    const expiresAt = new Date(Date.now() + MAX_AGE_MS).toISOString();
     const etag = `W/"${next.current}${next.stale}"`;
-    const about = { etag, age: '0', 'cache-control': 'private, max-age=9', 'snapshot-as-of': asOf };
+    const about = {
+      etag,
+      age: '0',
+      'cache-control': 'private, max-age=9',
+      'snapshot-as-of': asOf,
+      'snapshot-expires-at': expiresAt,
+    };
     if (new Headers(headers as Headers).get('if-none-match') === etag)
       return new Response(null, { status: 304, headers: about });
     const snapshot = {
       asOf,
-      expiresAt: new Date(Date.now() + MAX_AGE_MS).toISOString(),
+      expiresAt,
       stale: next.stale,
       complete: true,
     };
@@ -198,7 +206,7 @@ describe('observe', () => {
     gateway.next.problem = [503, 'bank-error'];
     observed.refresh();
     await pass(1);
-    expect(last()).toMatchObject({ status: 'loading', data: null, error: { status: 503 } });
+    expect(last()).toMatchObject({ status: 'expired', data: null, error: { status: 503 } });
     expect(last().nextAttemptAt).not.toBeNull();
     gateway.next.problem = null;
     await pass(5000);
@@ -208,11 +216,14 @@ describe('observe', () => {
     unsubscribe();
   });
 
-  it('is loading with an error while the first response is missing', async () => {
+  it('is never loading beside an error: without a first response, nothing may be shown', async () => {
     const gateway = open();
     gateway.next.problem = [503, 'bank-error'];
     const { last, unsubscribe } = await follow(gateway);
-    expect(last()).toMatchObject({ status: 'loading', data: null, error: { code: 'bank-error' } });
+    expect(last()).toMatchObject({ status: 'expired', data: null, error: { code: 'bank-error' } });
+    gateway.next.problem = null;
+    await pass(5000);
+    expect(last()).toMatchObject({ status: 'current', error: null });
     unsubscribe();
   });
 
@@ -224,5 +235,45 @@ describe('observe', () => {
     await pass(1);
     expect(last().data).toMatchObject({ accounts: [{ balances: [{ current: '2' }] }] });
     unsubscribe();
+  });
+});
+
+describe('the lists and totals of one page', () => {
+  /** A page with accounts and totals, of a gateway whose balances move. */
+  async function openPage() {
+    const fake = createFakeGateway();
+    fake.set('moving');
+    const client = createClient({ ...GATEWAY, fetch: fake.fetch });
+    const [list, totals] = [client.observe(), client.observeBalances()];
+    const leave = [list.subscribe(() => undefined), totals.subscribe(() => undefined)];
+    await pass(1);
+    return { fake, list, totals, close: () => leave.forEach((each) => each()) };
+  }
+
+  it('are the bodies of their routes, each polled once', async () => {
+    const { fake, totals, close } = await openPage();
+    const { data, status } = totals.getSnapshot();
+    expect([status, data?.totals[0]?.currency]).toEqual(['current', 'EUR']);
+    expect(fake.calls.map(({ path }) => path)).toEqual(['/api/v1/accounts', '/api/v1/balances']);
+    close();
+  });
+
+  it('show the same snapshot: when one gets a newer one, the other polls at once', async () => {
+    const { fake, list, totals, close } = await openPage();
+    await pass(3000);
+    list.refresh();
+    await pass(1);
+    expect(totals.getSnapshot().asOf).toBe(list.getSnapshot().asOf);
+    expect(fake.calls.slice(2).map(({ path }) => path)).toEqual(['/api/v1/accounts', '/api/v1/balances']);
+    close();
+  });
+
+  it('the negative case: do not wake each other for ever if each call has a newer snapshot', async () => {
+    const { client, urls } = open();
+    const leave = ['a', 'b'].map((q) => client.observe({ q }).subscribe(() => undefined));
+    await pass(1);
+    for (let second = 1; second <= 8; second += 1) await pass(1000);
+    expect(urls.length).toBeLessThanOrEqual(3);
+    leave.forEach((each) => each());
   });
 });

@@ -142,7 +142,7 @@ function createFolder(files: Record<string, string>): string {
 function recipeFiles(): Record<string, string> {
   const [, app = '', calls = ''] = codeUnder('The first minute');
   const [config = '', index = '', main = ''] = codeUnder('A live page with Vite');
-  const [accountsQuery = '', useAccounts = ''] = codeUnder('Components: React, TanStack Query, Vue');
+  const [search = '', useAccounts = ''] = codeUnder('Components: React, Vue');
   const pageOf = (script: string) => replace(replace(index, '/main.ts', script), '<p role="status">Loading …</p>', '');
   return {
     'tsconfig.json': JSON.stringify(TSCONFIG),
@@ -152,9 +152,7 @@ function recipeFiles(): Record<string, string> {
     'App.tsx': replace(app, GATEWAY, gateway.url),
     'react.tsx': REACT_MAIN,
     'react.html': pageOf('/react.tsx'),
-    'accounts-query.ts': accountsQuery,
-    'tanstack.tsx': TANSTACK_MAIN,
-    'tanstack.html': pageOf('/tanstack.tsx'),
+    'search.tsx': SEARCH.replace('RECIPE', search),
     'use-accounts.ts': useAccounts,
     'vue.ts': VUE_MAIN,
     'vue.html': pageOf('/vue.ts'),
@@ -162,18 +160,19 @@ function recipeFiles(): Record<string, string> {
   };
 }
 
-it.each([
-  ['TypeScript 6', 'node_modules/typescript'],
-  ['TypeScript 5.0', 'client/node_modules/typescript'],
+it.each<[string, string, string[]]>([
+  ['TypeScript 6', 'node_modules/typescript', []],
+  ['TypeScript 5.0', 'client/node_modules/typescript', ['tsconfig.old.json']],
 ])(
-  '%s compiles the recipes as printed, and finds a wrong type, with the module settings of bundlers and of Node',
-  (_name, compiler) => {
+  '%s compiles the recipes as printed, and finds a wrong type, with the module settings of bundlers, of Node and of old projects',
+  (_name, compiler, old) => {
     const directory = createFolder({
       ...recipeFiles(),
       'types.ts': TYPES,
       'tsconfig.node.json': JSON.stringify({ compilerOptions: NODE_OPTIONS, files: ['types.ts'] }),
+      'tsconfig.old.json': JSON.stringify({ compilerOptions: OLD_OPTIONS, files: ['types.ts'] }),
     });
-    for (const project of ['tsconfig.json', 'tsconfig.node.json']) {
+    for (const project of ['tsconfig.json', 'tsconfig.node.json', ...old]) {
       const args = [join(ROOT, compiler, 'bin/tsc'), '-p', project];
       const { stdout } = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8' });
       expect(stdout).toBe('');
@@ -212,7 +211,7 @@ it("an app's server has each total with its age, and none after it expires; then
 });
 
 it('the tests of an app pass as printed', () => {
-  const [render = '', tests = ''] = codeUnder('Test your app');
+  const [, render = '', tests = ''] = codeUnder('Test your app');
   const directory = createFolder({ 'render.js': render, 'accounts.test.js': tests });
   const { stdout } = spawnSync(NODE, ['--test', '--test-reporter', 'tap'], {
     cwd: directory,
@@ -223,7 +222,7 @@ it('the tests of an app pass as printed', () => {
 });
 
 it('React renders an observer on a server as printed, without a call', () => {
-  const [hook = ''] = /useSyncExternalStore\(subscribe, [^)]*\)/.exec(GUIDE) ?? [];
+  const [hook = ''] = /useSyncExternalStore\(subscribe, getSnapshot, [^)]*\)/.exec(GUIDE) ?? [];
   const directory = createFolder({ 'render.js': SERVER_RENDER.replace('HOOK', hook) });
   const { stdout, stderr } = spawnSync(NODE, ['render.js'], { cwd: directory, encoding: 'utf8' });
   expect([stdout, stderr]).toEqual(['loading', '']);
@@ -238,18 +237,6 @@ it('Vue renders the recipe on a server without a subscription, which nothing the
     timeout: 20_000,
   });
   expect([status, stdout]).toEqual([0, 'loading']);
-});
-
-it('a TanStack query polls until its component leaves, even one that left at once, as in StrictMode', () => {
-  const { 'accounts-query.ts': recipe = '' } = recipeFiles();
-  const directory = createFolder({ 'accounts-query.ts': recipe, 'query.ts': TANSTACK_QUERY });
-  // without a poll or another timer, the program ends
-  const { status, stdout } = spawnSync(process.execPath, ['query.ts'], {
-    cwd: directory,
-    encoding: 'utf8',
-    timeout: 20_000,
-  });
-  expect([status, stdout]).toEqual([0, 'current']);
 });
 
 it('Jest runs a test of an app with the pattern as printed', () => {
@@ -271,7 +258,7 @@ suite('the pages of the recipes', () => {
   let context: BrowserContext;
   /** The response of the proxy in front of the page without a client; null: the gateway's. */
   let between: { readonly status: number; readonly html: string } | null = null;
-  let pages: Record<'vite' | 'react' | 'tanstack' | 'vue' | 'plain' | 'server' | 'example', Page>;
+  let pages: Record<'vite' | 'react' | 'vue' | 'plain' | 'server' | 'example', Page>;
 
   beforeAll(async () => {
     const [vite, plain, server] = [await startVite(), await startPlain(), await startServer()];
@@ -287,7 +274,6 @@ suite('the pages of the recipes', () => {
     pages = {
       vite: await open(vite),
       react: await open(`${vite}/react.html`),
-      tanstack: await open(`${vite}/tanstack.html`),
       vue: await open(`${vite}/vue.html`),
       plain: await open(plain),
       server: await open(server),
@@ -393,7 +379,7 @@ suite('the pages of the recipes', () => {
   });
 
   it('behind a proxy without a gateway, the page shows that; an HTML response is an error, with the age of the amounts', async () => {
-    const behindProxy = [pages.vite, pages.tanstack, pages.vue, pages.plain];
+    const behindProxy = [pages.vite, pages.vue, pages.plain];
     const allSee = (condition: string) => Promise.all(behindProxy.map((page) => sees(page, condition)));
     const notRunning = 'text.includes("the gateway is not running")';
     // from here on, the amounts outlast the test: each page has seen the end of the gateway whose amounts expire
@@ -439,16 +425,7 @@ const SAMPLE = `
   globalThis.sample = sample;
   setInterval(() => samples.push(sample()), 50);`;
 
-const PACKAGES = [
-  'vite',
-  'react',
-  'react-dom',
-  '@tanstack/react-query',
-  'vue',
-  '@types/react',
-  '@types/react-dom',
-  'csstype',
-];
+const PACKAGES = ['vite', 'react', 'react-dom', 'vue', '@types/react', '@types/react-dom', 'csstype'];
 
 const OPTIONS = {
   strict: true,
@@ -458,6 +435,8 @@ const OPTIONS = {
   lib: ['es2022', 'dom', 'dom.iterable'],
 };
 const NODE_OPTIONS = { ...OPTIONS, module: 'nodenext', types: [] };
+/** Without `exports` in package.json. */
+const OLD_OPTIONS = { ...OPTIONS, module: 'esnext', moduleResolution: 'node', types: [] };
 const TSCONFIG = {
   compilerOptions: {
     ...OPTIONS,
@@ -485,6 +464,7 @@ export async function namesOf(currency: string): Promise<string[]> {
     return isProblem(error) ? [error.code] : [];
   }
 }
+export const currencies = gateway.observeBalances({ status: 'Active' }).getSnapshot().data?.totals.map(({ currency }) => currency);
 const { getSnapshot } = gateway.observe({ currency: 'EUR' });
 export function numberShown(): number {
   const state = getSnapshot();
@@ -529,22 +509,6 @@ const page = createSSRApp({
 process.stdout.write(await renderToString(page));
 `;
 
-const TANSTACK_QUERY = `
-import { QueryClient, QueryObserver } from '@tanstack/react-query';
-import { createClient } from 'accounts-gateway-client';
-import { createFakeGateway } from 'accounts-gateway-client/testing';
-import { accountsQuery } from './accounts-query.ts';
-
-const gateway = createClient({ baseUrl: 'http://gateway.test', fetch: createFakeGateway().fetch });
-const observer = new QueryObserver(new QueryClient(), accountsQuery(gateway, {}));
-observer.subscribe(() => {})();
-const leave = observer.subscribe(({ data }) => {
-  if (data?.status !== 'current') return;
-  leave();
-  process.stdout.write(data.status);
-});
-`;
-
 const JEST_TEST = `
 import { createClient } from 'accounts-gateway-client';
 import { createFakeGateway } from 'accounts-gateway-client/testing';
@@ -564,22 +528,15 @@ import App from './App.tsx';
 createRoot(document.querySelector('ul')!).render(<StrictMode><App /></StrictMode>);
 `;
 
-const TANSTACK_MAIN = `
-import { createRoot } from 'react-dom/client';
-import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
-import { createClient, formatAmount } from 'accounts-gateway-client';
-import { accountsQuery } from './accounts-query.ts';
+const SEARCH = `
+import { useSyncExternalStore } from 'react';
+import { createClient } from 'accounts-gateway-client';
 
-const gateway = createClient({ baseUrl: '', clientName: 'tanstack' });
-function Accounts() {
-  const { data: { data, asOf, status, error } = {} } = useQuery(accountsQuery(gateway, { currency: 'EUR' }));
-  return <>
-    {error && <p>{error.message}</p>}
-    {asOf && status !== 'current' && <p>As of {new Date(asOf).toLocaleTimeString()}</p>}
-    {data?.accounts.map(({ id, balances }) => <li key={id}>{formatAmount(balances[0]?.current)}</li>)}
-  </>;
+const gateway = createClient({ baseUrl: '' });
+export function Search({ search }: { search: string }) {
+  RECIPE
+  return status === 'loading' ? null : error?.message ?? data?.page.total;
 }
-createRoot(document.querySelector('ul')!).render(<QueryClientProvider client={new QueryClient()}><Accounts /></QueryClientProvider>);
 `;
 
 const VUE_MAIN = `

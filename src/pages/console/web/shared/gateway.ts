@@ -85,7 +85,7 @@ async function call<T>(path: string, { signal, ...init }: Init, deadlineMs = DEA
   } catch (cause) {
     // a gateway that does not respond in time counts as unreachable
     signal?.throwIfAborted();
-    throw toNetworkProblem(cause);
+    throw toNetworkProblem(cause, path);
   }
   setServerTime(response.headers.get('Date'));
   // /health has the same form when it is not ready
