@@ -48,7 +48,9 @@ export function toCodePage(code: AnyCode, { statusPage, support }: BankContact):
     .filter(Boolean)
     .map((step) => `<li>${step}</li>`);
   const over =
-    owner === 'caller' || code === 'network-error' ? 'The same call succeeds.' : '`/health` no longer has this code, and a call succeeds.';
+    owner === 'caller' || code === 'network-error'
+      ? 'The same call succeeds.'
+      : '`/health` no longer has this code, and a call succeeds.';
   return toHtmlPage(
     title,
     `<h1>${escapeHtml(title)}</h1>
