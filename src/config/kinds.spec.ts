@@ -31,6 +31,11 @@ describe('values that are accepted', () => {
     ['ALLOWED_CLIENTS', 'fd00::/8,private', ['fd00::/8', 'private']],
     ['ALLOWED_HOSTS', 'Accounts.Internal, 127.0.0.1,[::1]', ['accounts.internal', '127.0.0.1', '[::1]']],
     ['CORS_ORIGINS', 'https://a.example,http://localhost:4200', ['https://a.example', 'http://localhost:4200']],
+    [
+      'CORS_ORIGINS',
+      'tauri://localhost,app://-,capacitor://localhost:80',
+      ['tauri://localhost', 'app://-', 'capacitor://localhost:80'],
+    ],
     ['SANDBOX_ALLOWED_IPS', '127.0.0.1,::1,10.0.0.0/8', ['127.0.0.1', '::1', '10.0.0.0/8']],
     ['SANDBOX_NAMES', 'Bank.example,::1,127.0.0.1', ['Bank.example', '::1', '127.0.0.1']],
     ['HOST', '::', '::'],
@@ -117,4 +122,26 @@ it.each(SETTING_NAMES)('%s: example and default are accepted, and the accepted v
   // the files in the examples do not exist here
   if (!allowed.startsWith('path')) expect(errorOf(name, example.replace(/^'(.*)'$/, '$1'))).toBeNull();
   if (text !== undefined) expect(errorOf(name, text)).toBeNull();
+});
+
+describe('an address of the bank that ends in what the gateway appends', () => {
+  it.each<[SettingName, string, string]>([
+    ['BANK_BASE_URL', 'https://bank.example/api/v1', '/api/v1, which the gateway appends: https://bank.example'],
+    [
+      'BANK_BASE_URL',
+      'https://bank.example/x/api/v1/accounts/',
+      '/api/v1/accounts, which the gateway appends: https://bank.example/x',
+    ],
+    ['BANK_AUTH_URL', 'https://auth.example/API/v1/authorizations/authorize', 'appends: https://auth.example'],
+  ])('%s=%s is rejected, with the right value', (name, text, problem) => {
+    expect(errorOf(name, text)).toContain(problem);
+  });
+
+  it('the negative case: a path that only resembles it', () => {
+    expect(errorOf('BANK_BASE_URL', 'https://bank.example/api/v1/gateway')).toBeNull();
+  });
+
+  it.each(['*', 'null', 'file:///x', 'tauri://localhost/', 'app://'])('CORS_ORIGINS=%s is no origin', (text) => {
+    expect(errorOf('CORS_ORIGINS', text)).toContain('which is not an origin');
+  });
 });

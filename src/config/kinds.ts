@@ -105,8 +105,14 @@ export const names = listOf(
   'a host name or an IP address (IPv6 without brackets)',
 ).describe('names and addresses');
 
+/** Only http and https have an origin for Node; apps in a shell of their own have others: `tauri://localhost`. */
+const isOrigin = (text: string): boolean =>
+  /^https?:/.test(text)
+    ? URL.parse(text)?.origin === text
+    : /^(?!file:)[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+(?::\d{1,5})?$/.test(text);
+
 export const origins = listOf(
-  (text) => /^https?:/.test(text) && URL.parse(text)?.origin === text,
+  isOrigin,
   'an origin (scheme, host and port only, in lower case, without a slash at the end)',
 ).describe('origins without a slash at the end');
 
@@ -154,6 +160,16 @@ export const httpsAddress = httpsUrl
   .refine((url) => !/[?#]/.test(url.href), 'must not have a query or fragment')
   .transform((url) => `${url.origin}${url.pathname.replace(/\/+$/, '')}`)
   .describe('https://; no credentials, query or fragment');
+
+/** What the gateway appends to an address of the bank. */
+const APPENDED = /(?:\/api\/v1(?:\/accounts|\/authorizations(?:\/authorize)?)?)$/i;
+
+/** A base address of the bank: it ends before the paths that the gateway appends. */
+export const bankAddress = httpsAddress.superRefine((address, context) => {
+  const [appended] = APPENDED.exec(address) ?? [];
+  if (appended === undefined) return;
+  context.addIssue(`must end before ${appended}, which the gateway appends: ${address.slice(0, -appended.length)}`);
+});
 
 /** The address of a page, for display only. */
 export const httpsPage = httpsUrl

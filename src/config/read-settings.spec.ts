@@ -366,6 +366,43 @@ describe('texts from Windows and Docker', () => {
     expect(readSettings({ ...BANK, BANK_PASSWORD: `${text}x` }, LIVE).warnings).toEqual([]);
   });
 
+  it.each<[string, Env, RegExp]>([
+    [
+      'quotes around an address',
+      { BANK_BASE_URL: '"https://api.bank.example"' },
+      /begins with https.*; its value begins and ends with a quote/,
+    ],
+    [
+      '~ in a path',
+      { BANK_PASSWORD: '', BANK_PASSWORD_FILE: '~/password' },
+      /^BANK_PASSWORD_FILE .*; its value contains ~/,
+    ],
+    ['$ in a path', { BANK_CA_FILE: '${HOME}/ca.pem' }, /^BANK_CA_FILE .*; its value contains ~, \$ or %/],
+    ['a relative path', { BANK_CA_FILE: 'no-such-ca.pem' }, /^BANK_CA_FILE .*; its value is a relative path, from \//],
+  ])('an error with %s says so', (_what, change, expected) => {
+    const error = [...problems({ ...BANK, ...change })];
+    const shown = error.map((problem) => `${Object.keys(change).at(-1)} ${problem}`);
+    expect(shown).toEqual([expect.stringMatching(expected)]);
+  });
+
+  it.each<[Env, RegExp]>([
+    [{ ENVIRONMENT: '"production"' }, /^the value of ENVIRONMENT begins and ends with a quote/],
+    [{ BANK_PASSWORD: 'hunter2\u200b' }, /^the value of BANK_PASSWORD begins or ends with a space or an invisible/],
+    [{ BANK_PASSWORD: ' hunter2' }, /^the value of BANK_PASSWORD begins or ends with a space or an invisible/],
+    [{ BANK_PFX_FILE: "'/run/secrets/client.pfx'" }, /^the value of BANK_PFX_FILE begins and ends with a quote/],
+    [{ SNAPSHOT_FILE: '~/snapshot' }, /^the value of SNAPSHOT_FILE contains ~/],
+    [{ SNAPSHOT_FILE: '%APPDATA%/snapshot' }, /^the value of SNAPSHOT_FILE contains ~, \$ or %/],
+  ])('%j is taken with a warning, without a secret', (change, expected) => {
+    const { warnings } = readSettings({ ...BANK, ...change }, LIVE);
+    expect(warnings).toEqual([expect.stringMatching(expected)]);
+    expect(String(warnings)).not.toContain('hunter2');
+  });
+
+  it('the negative case: usual values cause no hint', () => {
+    const usual = { ENVIRONMENT: 'it\'s "here"', SNAPSHOT_FILE: '/var/lib/100%/snapshot', BANK_PASSWORD: 'a$b~c d' };
+    expect(readSettings({ ...BANK, ...usual }, LIVE).warnings).toEqual([]);
+  });
+
   it('a PFX file is accepted where its base64 text is expected', () => {
     const path = file('binary.pfx', Buffer.from('3082fffe', 'hex'));
     expect(problems({ BANK_PFX_FILE: '', BANK_PFX_BASE64_FILE: path })).toEqual([]);

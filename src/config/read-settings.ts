@@ -2,6 +2,7 @@ import { closest, distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
 import { checkCertificateFiles, checkProduction, crossCheck } from './cross-checks.js';
 import type { SecretSource } from './kinds.js';
+import { hintOf, hintOfBase, hintOfPath, isPath } from './hints.js';
 import { SettingsInvalid, toError, type SettingsError } from './settings-error.js';
 import {
   BANK_NAMES,
@@ -130,12 +131,18 @@ function readValue(env: NodeJS.ProcessEnv, name: SettingName, sandbox: boolean):
     const source = variable === file && text ? fileSecret(name, text) : null;
     const given = source ? source.read() : text;
     const { data, error } = settingsSchema.shape[name].safeParse(given);
-    if (error) return reject(toProblem(error) + (inherits.includes(variable) ? ` (${name} overrides it)` : ''));
-    const quoted = secret && given !== undefined && /^(["'`]).*\1$/s.test(given);
-    const warning = `the value of ${variable} begins and ends with a quote, which is sent as part of it; leave the quotes out if they are not (docker run --env-file keeps them)`;
-    return { value: source && isSource(data) ? source : data, ...(quoted && { warning }) };
+    const hint = (text && isPath(variable) && hintOfPath(text)) || (given && hintOf(given, secret === true));
+    const reason = hint || (text && isPath(variable) && hintOfBase(text));
+    const because = reason ? `; its value ${reason}` : '';
+    if (error)
+      return reject(toProblem(error) + (inherits.includes(variable) ? ` (${name} overrides it)` : '') + because);
+    const warning = hint ? `the value of ${variable} ${hint}` : undefined;
+    return { value: source && isSource(data) ? source : data, ...(warning && { warning }) };
   } catch (error) {
-    if (error instanceof FileUnusable) return reject(error.problem);
+    if (error instanceof FileUnusable) {
+      const hint = text && (hintOf(text, false) ?? hintOfPath(text) ?? hintOfBase(text));
+      return reject(error.problem + (hint ? `; its value ${hint}` : ''));
+    }
     throw error;
   }
 }

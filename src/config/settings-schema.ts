@@ -27,11 +27,11 @@ const withDefault = <Kind extends z.ZodType<unknown, string>>(kind: Kind, text: 
   kind.prefault(text).meta({ ...about });
 
 const bank = {
-  BANK_BASE_URL: required(kinds.httpsAddress, {
+  BANK_BASE_URL: required(kinds.bankAddress, {
     meaning: 'Address of the account service; a path prefix is fine.',
     example: 'https://api.bank.example',
   }),
-  BANK_AUTH_URL: optional(kinds.httpsAddress, {
+  BANK_AUTH_URL: optional(kinds.bankAddress, {
     meaning: 'Address of the token service, if it is on another host.',
     example: 'https://auth.bank.example',
     unset: 'the value of `BANK_BASE_URL`',

@@ -1,4 +1,4 @@
-import type { Agent } from 'node:http';
+import type { Agent, IncomingMessage } from 'node:http';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import type { Span } from '@opentelemetry/api';
 import pLimit from 'p-limit';
@@ -166,7 +166,9 @@ export class Egress {
     const host = this.#hostOf(request.baseUrl);
     const attempt = async (agent: Agent) => {
       if (request.sendBefore && this.parts.clock.hasReached(request.sendBefore)) throw new TooLateToSend();
-      return getOverWire(request, { agent, signal, maxBytes, onAnswer: this.#onAnswer });
+      const sentAt = this.parts.clock.now().wall;
+      const onAnswer: WireOptions['onAnswer'] = (answer, isNew) => this.#noteAnswer(answer, isNew, sentAt);
+      return getOverWire(request, { agent, signal, maxBytes, onAnswer });
     };
     try {
       const answer = await host.reach(attempt, signal, request.isFresh);
@@ -190,15 +192,19 @@ export class Egress {
     }
   }
 
-  readonly #onAnswer: WireOptions['onAnswer'] = ({ headers, socket }, isNewConnection) => {
-    const sentMs = parseHttpDate(headers.date);
-    if (sentMs !== null) this.#clockSkewMs = sentMs - this.parts.clock.now().wall;
+  #noteAnswer({ headers, socket }: IncomingMessage, isNewConnection: boolean, sentAt: number): void {
+    const date = parseHttpDate(headers.date);
+    // a cache on the way sends the Date of when it stored the answer, and its Age
+    const bankMs = date === null ? null : date + (Number(headers['age']) || 0) * 1000;
+    // any time between sending and receiving is right
+    const nearest = bankMs === null ? 0 : Math.max(sentAt, Math.min(bankMs, this.parts.clock.now().wall));
+    if (bankMs !== null) this.#clockSkewMs = bankMs - nearest;
     if (!isNewConnection) return;
     const { servername, remoteAddress } = socket as TLSSocket;
     // null once the socket is closed
     const end = ((socket as TLSSocket).getPeerCertificate() as PeerCertificate | null)?.valid_to;
     if (end) this.#serversEnd.set(String(servername || remoteAddress), Date.parse(end));
-  };
+  }
 
   /**
    * Reports a call as a span, a log line and an event. Metrics do not count calls that were abandoned or never sent.

@@ -23,6 +23,8 @@ const DOCTOR =
   '[Run the doctor](troubleshooting.md#the-doctor). It stops at the step that fails, and names the reason.';
 const REPORT = 'Report it to the bank.';
 const COPY_REPORT = 'Copy the report on the status page: it has times, host, answer and certificate.';
+const ALLOWLIST =
+  'If it never worked from here, ask the bank whether our address is on its allowlist: some banks drop or reset connections of any other. It is `EGRESS_PUBLIC_ADDRESS`, if that is set.';
 const KEEP_RUNNING =
   'Do not restart the gateway: it retries. A restart drops the cached copy, unless `SNAPSHOT_FILE` or `REDIS_URL` stores it.';
 const END_BACK_OFF =
@@ -239,6 +241,7 @@ export const PROBLEMS = {
       DOCTOR,
       'Look up the name: `getent hosts <host of BANK_BASE_URL>`. With an egress proxy, the proxy does this.',
       'Connect from the machine of the gateway: `curl -v https://<host of BANK_BASE_URL>`, with an egress proxy `curl -v -x <proxy> https://<host of BANK_BASE_URL>`.',
+      ALLOWLIST,
       KEEP_RUNNING,
     ],
     request: 'Please check DNS, firewall and route from this machine to that host, and tell us what you find.',
@@ -277,6 +280,7 @@ export const PROBLEMS = {
       COPY_REPORT,
       DOCTOR,
       'If `tls` or `token` is the slow step, ask the network team whether a firewall drops packets.',
+      ALLOWLIST,
       'If the bank stays slow, raise `BANK_REQUEST_TIMEOUT_MS` and `SNAPSHOT_READ_TIMEOUT_MS`, and [restart](troubleshooting.md#commands).',
     ],
     request: 'Please tell us why responses time out, and when the service will be back to normal.',

@@ -39,6 +39,12 @@ export async function startTracing(
     logger.warn({ event: 'config.warning' }, warning);
     return null;
   }
+  const protocol = env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] || env['OTEL_EXPORTER_OTLP_PROTOCOL'];
+  if (protocol && protocol !== 'http/protobuf') {
+    const warning =
+      'OTEL_EXPORTER_OTLP_PROTOCOL asks for a protocol that this service does not speak; it sends http/protobuf, which collectors take on port 4318';
+    logger.warn({ event: 'config.warning' }, warning);
+  }
   const [sdk, { AsyncLocalStorageContextManager }, core, resources, { OTLPTraceExporter }] = await Promise.all([
     import('@opentelemetry/sdk-trace'),
     import('@opentelemetry/context-async-hooks'),

@@ -117,6 +117,23 @@ describe('kept connections', () => {
   });
 });
 
+describe('the clock', () => {
+  const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000).toUTCString();
+  test.each([
+    ['the Date of the answer', 90, '', -92, -89],
+    ['the Date and the Age of a cached answer', 240, '240', -2, 0],
+    ['a bank that is ahead', -90, '', 88, 91],
+  ])('is compared with %s', async (_what, agoSeconds, age, least, most) => {
+    bank.onAccounts = (_request, response) =>
+      void response.writeHead(200, { date: secondsAgo(agoSeconds), ...(age && { age }) }).end('{}');
+    const egress = createEgress(identityFor(bank));
+    await egress.get(accountsAt(bank.url));
+    const seconds = Number(egress.clockSkewMs) / 1000;
+    expect(seconds).toBeGreaterThanOrEqual(least);
+    expect(seconds).toBeLessThanOrEqual(most);
+  });
+});
+
 describe('a retired egress', () => {
   test.each(ROUTES)('%s: idle connections close at once, calls in flight complete', async (route) => {
     const { settings } = await startRoute(route);
