@@ -125,7 +125,7 @@ export const PROBLEMS = {
     status: 502,
     owner: 'operator',
     title: 'The bank rejected the user name or password',
-    when: 'The token endpoint returned 400 or 401: some banks do that too for an address that is not on their allowlist.',
+    when: 'The token endpoint returned 400 or 401. Some banks also do this for an address that is not on their allowlist.',
     steps: [
       'Put the right BANK_USERNAME and BANK_PASSWORD in place. If they are right, ask the bank whether the M2M user is active and our address is on its allowlist.',
       'Compare them, or the files of `BANK_USERNAME_FILE` and `BANK_PASSWORD_FILE`, with what the bank gave you.',
@@ -292,7 +292,7 @@ export const PROBLEMS = {
     title: 'The egress proxy rejected the tunnel',
     when: 'The egress proxy opened no tunnel. `detail` has its status. The operator must act on a 401 or 407, and on an https proxy that is not trusted or wants a certificate.',
     steps: [
-      'Get the proxy to open the tunnel. For a 401 or 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank. Without a status, check http:// or https:// in EGRESS_PROXY_URL, and EGRESS_PROXY_CA_FILE.',
+      'Fix the proxy or its rules so that it allows the tunnel. For a 401 or 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank. Without a status, check http:// or https:// in EGRESS_PROXY_URL, and EGRESS_PROXY_CA_FILE.',
       DOCTOR,
       TRY_PROXY,
       'After a change of `EGRESS_PROXY_URL`, [restart](troubleshooting.md#commands).',
@@ -407,7 +407,7 @@ export const PROBLEMS = {
     title: "This machine's clock and the bank's differ",
     when: 'The clocks of the bank (`Date` header) and of this machine differ by more than 30 seconds.',
     steps: [
-      "Find out which clock is wrong: this machine's, or the bank's. Compare both with a third one.",
+      "Compare this machine's clock and the bank's with a third one. Correct ours, or report the bank's.",
       'Ours is `date -u`. If it is wrong, correct its time service (NTP; for a container, that of the host): `timedatectl` shows it.',
       'If ours is right, report the `Date` header to the bank.',
     ],

@@ -160,6 +160,22 @@ describeWithChromium('the console page in a real browser', () => {
     expect([await rows.filter({ visible: true }).count(), await rest.isVisible()]).toEqual([all, false]);
   });
 
+  it('Status polls every 10 s while all is well, and every 3 s while something is wrong', async () => {
+    await context.addInitScript(`{
+      const { setTimeout } = window;
+      window.waits = [];
+      window.setTimeout = (run, ms) => (window.waits.push(ms), setTimeout(run, ms));
+    }`);
+    const { page } = await openStatus();
+    const waits = () => page.evaluate<number[]>('window.waits');
+    await healthy(page);
+    expect(await waits()).toEqual(expect.arrayContaining([10_000]));
+    expect(await waits()).not.toContain(3000);
+    await turn(page, 'Bank down');
+    await page.locator('.incident').waitFor();
+    await until(async () => (await waits()).includes(3000));
+  });
+
   it('Status on paper has no controls, but the full report and note', async () => {
     const { page } = await openStatus();
     await healthy(page);

@@ -59,7 +59,7 @@ const SWITCHES: readonly Switch[] = [
   },
   {
     name: 'Password changed',
-    title: 'The bank has a new password, and revokes every token; to rehearse a renewal',
+    title: 'Changes the password at the bank and revokes all tokens, to rehearse a password change',
     patch: { password: 'changed-at-the-bank', revokeTokens: true },
     isOn: ({ passwordChanged }) => passwordChanged,
   },
