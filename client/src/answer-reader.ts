@@ -32,7 +32,7 @@ export interface CallOptions {
 export interface Answer<T> {
   readonly body: T;
   readonly etag: string | null;
-  /** Time until asking again is of use. */
+  /** Time until asking again is useful. */
   readonly maxAgeMs: number;
   /**
    * Time until its snapshot expires, measured from the call, so that a wrong clock of the reader does not matter; null
