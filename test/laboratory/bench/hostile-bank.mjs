@@ -16,6 +16,16 @@ export const slowNames = () => {
   return () => ({ headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body });
 };
 
+/** 40 pages of 1000 names that are slow to compare. */
+export const slowToSort = () => (page) => {
+  const number = (index) => (page - 1) * 1000 + index;
+  const result = Array.from({ length: page <= 40 ? 1000 : 0 }, (_, index) =>
+    toAccount(number(index), `${SLOW_NAME.slice(0, 99)}${number(index)}`),
+  );
+  const body = JSON.stringify({ result, pageInfo: { currentPage: page, pageSize: 1000, rowCount: 40_000 } });
+  return { headers: JSON_TYPE, body };
+};
+
 /** A huge row count, and one account on each page. */
 export const endlessCount = () => (page) => ({
   headers: JSON_TYPE,
