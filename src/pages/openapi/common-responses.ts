@@ -31,7 +31,7 @@ export const RESPONSE_HEADERS = {
     '2026-11-21T08:05:00.000Z',
   ),
   'Snapshot-Stale': header(
-    '`true` if the data is older than it should be, because the bank is slow or failing, else `false`.',
+    '`true` if the data is older than it should be, because the bank is slow or failing, or comes from an earlier run, else `false`.',
     'false',
   ),
   'X-Request-Id': header(
