@@ -6,6 +6,7 @@ import { createFakeGateway } from '../../client/testing/index.js';
 import type { AnswerCode, FakeGateway } from '../../client/src/testing.js';
 import type { ControlPatch } from '../../src/sandbox/control/control-patch.js';
 import { call, get, type Answer } from '../support/call.js';
+import { until } from '../support/until.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { startConnectProxy, type Connect } from '../support/connect-proxy.js';
 import { ROOT } from '../support/documents.js';
@@ -70,8 +71,6 @@ beforeAll(async () => {
       // of a hanging bank
       BANK_REQUEST_TIMEOUT_MS: '6000',
       SNAPSHOT_SOFT_TIMEOUT_MS: String(SOFT_TIMEOUT_MS),
-      // of a bank that answers 429 each time
-      SNAPSHOT_READ_TIMEOUT_MS: '5900',
     },
     cwd: temporaryDirectory(),
     nodeFlags: CLOCK,
@@ -332,13 +331,24 @@ describe('fail', () => {
       ['bank-response-invalid', accounts('malformed')],
       ['bank-unreachable', accounts('reset')],
       ['bank-error', accounts('500')],
-      ['bank-rate-limited', accounts('429')],
       ['bank-timeout', accounts('hang')],
     ])('%s', async (code, change) => {
       await patch(change);
       // copy and token end
       advance(301_000);
       await expectSame(code, await get(url + ACCOUNTS));
+    });
+
+    it('bank-rate-limited, once the bank has asked to wait for as long as a refresh may take', async () => {
+      await patch(accounts('429'));
+      advance(301_000);
+      let isOver = false;
+      const answer = get(url + ACCOUNTS).finally(() => (isOver = true));
+      await until(() => {
+        if (!isOver) advance(2000);
+        return isOver;
+      });
+      await expectSame('bank-rate-limited', await answer);
     });
   });
 
