@@ -4,19 +4,22 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** The program, and the workspace, whose fake gateway contains code of the program. */
+const SOURCES = ['src', 'client/src', 'client/testing'];
 const IMPORT = /(?:\bfrom\s+|\bimport\s*\(?\s*)'(\.[^']+)'/g;
 
-/** A layer is a folder of src/. It may import only the layers after it. */
+/** A layer is a folder of src/, or one of the workspace. It may import only the layers after it. */
 const ORDER = [
+  'client/testing',
   'main.ts',
   'cli',
   'app.setup.ts',
   'app.module.ts',
   'operations',
   'accounts',
-  'http',
   'pages',
+  'http',
   'cache',
   'sharing',
   'snapshot',
@@ -32,6 +35,7 @@ const ORDER = [
   'errors',
   'config',
   'files',
+  'client/src',
 ];
 
 /** Folders that import only themselves and the named ones. */
@@ -40,6 +44,8 @@ const FENCED = {
   list: ['errors'],
   // code shared with the gateway would share its mistakes
   sandbox: ['recording'],
+  // what the gateway's API answers, and nothing that needs a socket or a file
+  'client/testing': ['client/src', 'accounts', 'cache', 'errors', 'list', 'representation'],
 };
 
 interface Import {
@@ -47,13 +53,17 @@ interface Import {
   readonly to: string;
 }
 
-const imports = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+const toName = (path: string): string => path.replaceAll('\\', '/').replace(/^src\//, '');
+
+const imports = SOURCES.flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+)
   .filter((file) => /\.tsx?$/.test(file) && !/\.spec\.tsx?$/.test(file))
   .flatMap((from): Import[] =>
-    [...readFileSync(join(SOURCES, from), 'utf8').matchAll(IMPORT)]
-      .map(([, path = '']) => ({ from, to: normalize(join(dirname(from), path)).replace(/\.js(x?)$/, '.ts$1') }))
-      // the page imports the client
-      .filter(({ to }) => !to.startsWith('..')),
+    [...readFileSync(join(ROOT, from), 'utf8').matchAll(IMPORT)].map(([, path = '']) => ({
+      from: toName(from),
+      to: toName(normalize(join(dirname(from), path)).replace(/\.js(x?)$/, '.ts$1')),
+    })),
   );
 
 /** Every folder of src. For the folders directly in src, the order already rules out cycles. */
@@ -90,7 +100,7 @@ function report(what: string, found: readonly Import[]): string[] {
 }
 
 function topOf(file: string): string {
-  return file.split('/', 1)[0] ?? '';
+  return /^(?:client\/)?[^/]+/.exec(file)?.[0] ?? '';
 }
 
 /** The index of a file's layer in the order. */

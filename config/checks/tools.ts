@@ -10,11 +10,15 @@ const PATH = /['"`]\/usr\/s?bin\/[^'"`]*['"`]/g;
 /** Every developer's machine has these. */
 const EVERYWHERE = /'(npm|sh|tar|chown|mkfifo)'$/;
 
-const files = ['src', 'test']
+const files = ['src', 'test', 'client/test']
   .flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
   )
-  .filter((file) => /\.(ts|mjs)$/.test(file) && (file.endsWith('.spec.ts') || file.startsWith('test/')))
+  .filter(
+    (file) =>
+      /\.(ts|mjs)$/.test(file) &&
+      (file.endsWith('.spec.ts') || file.startsWith('test/') || file.startsWith('client/test/')),
+  )
   // the laboratory and test/deployment's checks are not part of npm test, and find their tools themselves
   .filter((file) => !file.startsWith('test/laboratory/') && !/check/.test(file.split('/').at(-1) ?? ''));
 

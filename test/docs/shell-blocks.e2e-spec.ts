@@ -11,7 +11,7 @@ import { hasJq, hasOpenssl, hasRedis, hasSystemdAnalyze, pathOf } from '../suppo
 
 /** Every program in a shell block of README and docs, and the check of its lines. */
 const CHECKED: Readonly<Record<string, string>> = {
-  npm: 'documents.e2e-spec.ts: each script exists. test/process and test/client run them',
+  npm: 'documents.e2e-spec.ts: each script exists. test/process and client/test run them',
   curl: 'served-documents.e2e-spec.ts: each address exists',
   jq: 'below',
   journalctl: 'not run: needs systemd. Below, a file takes its place',

@@ -88,7 +88,7 @@ function exists(reference: string): boolean {
 
 /** Every source file of the program and its tests, by its path. */
 export const sourcePaths = (): string[] =>
-  ['src', 'client/src', 'client/example', 'test'].flatMap((directory) =>
+  ['src', 'client/src', 'client/example', 'client/test', 'test'].flatMap((directory) =>
     readdirSync(join(ROOT, directory), { recursive: true, encoding: 'utf8' })
       .filter((path) => /\.(?:ts|tsx|js|mjs)$/.test(path))
       .map((path) => posix.join(directory, path)),

@@ -1,13 +1,13 @@
 import type { RequestListener } from 'node:http';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { createClient, GatewayProblem } from '../../client/src/index.js';
+import { createClient, GatewayProblem } from '../src/index.js';
 import { remedyOf } from '../../src/errors/problem-table.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { startGateway, type Gateway } from '../support/gateway.js';
-import { MovedClock } from '../support/moved-clock.js';
-import { json, startPretendBank } from '../support/pretend-bank.js';
-import { start } from '../support/sandbox.js';
-import { closedPort, startWebServer } from '../support/servers.js';
+import { startGateway, type Gateway } from '../../test/support/gateway.js';
+import { MovedClock } from '../../test/support/moved-clock.js';
+import { json, startPretendBank } from '../../test/support/pretend-bank.js';
+import { start } from '../../test/support/sandbox.js';
+import { closedPort, startWebServer } from '../../test/support/servers.js';
 
 let sandbox: Sandbox;
 let clock: MovedClock;

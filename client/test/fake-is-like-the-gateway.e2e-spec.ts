@@ -1,19 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { createClient, type Account, type Problem } from '../../client/src/index.js';
-import { createFakeGateway } from '../../client/testing/index.js';
-import type { AnswerCode, FakeGateway } from '../../client/src/testing.js';
+import { createClient, type Account, type Problem } from '../src/index.js';
+import { createFakeGateway } from '../testing/index.js';
+import type { AnswerCode, FakeGateway } from '../src/testing.js';
 import type { ControlPatch } from '../../src/sandbox/control/control-patch.js';
-import { call, get, type Answer } from '../support/call.js';
-import { until } from '../support/until.js';
-import { temporaryDirectory } from '../support/closing.js';
-import { startConnectProxy, type Connect } from '../support/connect-proxy.js';
-import { ROOT } from '../support/documents.js';
-import { programEnvironment, startProgram } from '../support/program.js';
-import { rawCall, rawRequest, sendRaw } from '../support/raw-connection.js';
-import { directoryWithIdentity, directoryWithOtherIdentity, start } from '../support/sandbox.js';
-import { closedPort } from '../support/servers.js';
+import { call, get, type Answer } from '../../test/support/call.js';
+import { until } from '../../test/support/until.js';
+import { temporaryDirectory } from '../../test/support/closing.js';
+import { startConnectProxy, type Connect } from '../../test/support/connect-proxy.js';
+import { ROOT } from '../../test/support/documents.js';
+import { programEnvironment, startProgram } from '../../test/support/program.js';
+import { rawCall, rawRequest, sendRaw } from '../../test/support/raw-connection.js';
+import { directoryWithIdentity, directoryWithOtherIdentity, start } from '../../test/support/sandbox.js';
+import { closedPort } from '../../test/support/servers.js';
 
 const ACCOUNTS = '/api/v1/accounts';
 /** A short one, so that a failure prints short differences. */

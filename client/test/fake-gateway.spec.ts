@@ -4,10 +4,10 @@ import * as msw from 'msw';
 import { setupServer } from 'msw/node';
 import * as msw2 from 'msw-2';
 import { setupServer as setupServer2 } from 'msw-2/node';
-import { createClient, type GatewayProblem, type Snapshot } from '../../client/src/index.js';
-import type { FakeGateway } from '../../client/src/testing.js';
-import { createFakeGateway, fakeAccount, mswHandlers } from '../../client/testing/index.js';
-import { until } from '../support/until.js';
+import { createClient, type GatewayProblem, type Snapshot } from '../src/index.js';
+import type { FakeGateway } from '../src/testing.js';
+import { createFakeGateway, fakeAccount, mswHandlers } from '../testing/index.js';
+import { until } from '../../test/support/until.js';
 
 let fake: FakeGateway;
 beforeEach(() => {

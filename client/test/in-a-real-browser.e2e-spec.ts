@@ -1,18 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Browser as PuppeteerBrowser } from 'puppeteer-core';
-import type * as ClientModule from '../../client/src/index.js';
-import { createFakeGateway, playwrightRoute } from '../../client/testing/index.js';
+import type * as ClientModule from '../src/index.js';
+import { createFakeGateway, playwrightRoute } from '../testing/index.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { bankForFile } from '../support/bank-for-file.js';
-import { openTab, openWindow, startBrowser, startClientPages, startFirefox } from '../support/client-pages.js';
-import { startGateway, type Gateway } from '../support/gateway.js';
-import { MovedClock } from '../support/moved-clock.js';
-import { json, listAccounts } from '../support/pretend-bank.js';
-import { accountWith } from '../support/sample-accounts.js';
-import { start } from '../support/sandbox.js';
-import { hasChromium, hasFirefox } from '../support/tools.js';
-import { until, WAIT_MS } from '../support/until.js';
+import { bankForFile } from '../../test/support/bank-for-file.js';
+import { openTab, openWindow, startBrowser, startClientPages, startFirefox } from '../../test/support/client-pages.js';
+import { startGateway, type Gateway } from '../../test/support/gateway.js';
+import { MovedClock } from '../../test/support/moved-clock.js';
+import { json, listAccounts } from '../../test/support/pretend-bank.js';
+import { accountWith } from '../../test/support/sample-accounts.js';
+import { start } from '../../test/support/sandbox.js';
+import { hasChromium, hasFirefox } from '../../test/support/tools.js';
+import { until, WAIT_MS } from '../../test/support/until.js';
 
 declare const client: ClientModule.Client;
 

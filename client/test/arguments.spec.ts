@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createClient, GatewayProblem, isProblem, type Client, type ClientOptions } from '../../client/src/index.js';
+import { createClient, GatewayProblem, isProblem, type Client, type ClientOptions } from '../src/index.js';
 
 const URL_ = 'https://accounts.example.com';
 

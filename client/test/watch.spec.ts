@@ -1,8 +1,8 @@
 import { setImmediate as tick } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { Answer } from '../../client/src/answer-reader.js';
-import { createClient, GatewayProblem, type AccountList } from '../../client/src/index.js';
-import { watch, type Changes } from '../../client/src/watch.js';
+import type { Answer } from '../src/answer-reader.js';
+import { createClient, GatewayProblem, type AccountList } from '../src/index.js';
+import { watch, type Changes } from '../src/watch.js';
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }));
 afterEach(() => void jest.useRealTimers());

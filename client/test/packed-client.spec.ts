@@ -2,8 +2,8 @@ import { cpSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from '@jest/globals';
 import { problemWith, readPackedClient } from '../../config/checks/packed-client.js';
-import { temporaryDirectory } from '../support/closing.js';
-import { ROOT } from '../support/documents.js';
+import { temporaryDirectory } from '../../test/support/closing.js';
+import { ROOT } from '../../test/support/documents.js';
 
 let folder: string;
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { setImmediate as tick } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { createFakeGateway } from '../../client/testing/fake-gateway.js';
-import { createClient, type ClientOptions, type ObservedState } from '../../client/src/index.js';
+import { createFakeGateway } from '../testing/fake-gateway.js';
+import { createClient, type ClientOptions, type ObservedState } from '../src/index.js';
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }));
 afterEach(() => void jest.useRealTimers());

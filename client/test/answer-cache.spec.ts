@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AnswerCache } from '../../client/src/answer-cache.js';
+import { AnswerCache } from '../src/answer-cache.js';
 
 const answer = (length: number) => ({ etag: 'W/"1"', text: 'x'.repeat(length) });
 const keptOf = (cache: AnswerCache, count: number) =>

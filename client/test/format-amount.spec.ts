@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { formatAmount } from '../../client/src/index.js';
+import { formatAmount } from '../src/index.js';
 
 describe('formatAmount', () => {
   it.each([
