@@ -49,6 +49,7 @@ describe('the response to a call', () => {
       'Retry-After',
       'Snapshot-As-Of',
       'Snapshot-Complete',
+      'Snapshot-Expires-At',
       'Snapshot-Stale',
       'X-Request-Id',
     ]);

@@ -37,7 +37,14 @@ async function serve({ tls = false, body = LARGE as Buffer | string, limits = {}
   const log = new Log({ level: 'silent', pretty: false, destination: { write: () => undefined } });
   const statuses: number[] = [];
   const activity = new Activity().on('requestEnded', ({ status }) => statuses.push(status));
-  const parts = { settings, clock: new Clock(), log, activity, limits: { ...HTTP_LIMITS, ...limits } };
+  const parts = {
+    settings,
+    clock: new Clock(),
+    log,
+    activity,
+    limits: { ...HTTP_LIMITS, ...limits },
+    toFailurePage: () => '',
+  };
   const { fastify } = await createHttp(parts);
   fastify.setErrorHandler((error, _request, reply) => sendProblem(reply, toGatewayError(error)));
   fastify.get('/', async (_request, reply) => reply.header('etag', '"a"').send(body));

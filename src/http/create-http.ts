@@ -18,7 +18,7 @@ import { answerClientError, reject, type ClientError } from './client-errors.js'
 import { createAdmission, toMethodNotAllowed, toRequestId } from './admission.js';
 import { MAX_HEADER_BYTES, MAX_SEGMENT_LENGTH, type HttpLimits } from './http-limits.js';
 import { ListenerCertificate } from './listener-certificate.js';
-import { sendProblem } from './send-problem.js';
+import { sendProblem, type ToFailurePage } from './send-problem.js';
 import { parseQuery } from '../representation/read-query.js';
 import { RequestLog } from './request-log.js';
 import { UnderWay } from './under-way.js';
@@ -29,6 +29,7 @@ interface HttpParts {
   readonly log: Log;
   readonly activity: Activity;
   readonly limits: HttpLimits;
+  readonly toFailurePage: ToFailurePage;
 }
 
 /** Components that exist before Nest. */
@@ -53,6 +54,7 @@ export async function createHttp({
   log: { logger, requests },
   activity,
   limits,
+  toFailurePage,
 }: HttpParts): Promise<Http> {
   const certificate = await ListenerCertificate.open(settings, clock, logger);
   const underWay = new UnderWay(limits, settings);
@@ -78,6 +80,7 @@ export async function createHttp({
     forceCloseConnections: 'idle',
     routerOptions: { querystringParser: parseQuery, maxParamLength: MAX_SEGMENT_LENGTH },
   });
+  fastify.decorate('toFailurePage', toFailurePage);
   // every request passes these before any hook, middleware or guard added to the app
   log.addTo(fastify);
   fastify.addHook('onRequest', (request, reply, next) => log.begin(request, reply, () => admit(request, reply, next)));

@@ -1,7 +1,6 @@
 import { ServerResponse } from 'node:http';
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Settings } from '../config/settings.js';
 import { Log } from '../telemetry/log.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '../errors/problem-table.js';
@@ -10,14 +9,7 @@ import { sendProblem } from './send-problem.js';
 /** Turns everything thrown during a request into a problem document (docs/errors.md). */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  readonly #statusPage: string | null;
-
-  constructor(
-    private readonly log: Log,
-    { BANK_STATUS_PAGE: statusPage }: Settings,
-  ) {
-    this.#statusPage = statusPage ?? null;
-  }
+  constructor(private readonly log: Log) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
@@ -32,7 +24,7 @@ export class ProblemFilter implements ExceptionFilter {
     if (error.code === 'internal-error') this.#logFailure(error, reply.request.id);
     if (reply.sent) return;
     if (reply.raw.headersSent) reply.raw.destroy();
-    else sendProblem(reply, error, this.#statusPage);
+    else sendProblem(reply, error);
   }
 
   #logFailure(error: GatewayError, requestId: string): void {

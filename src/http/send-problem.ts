@@ -3,9 +3,17 @@ import '../telemetry/activity.js';
 import type { GatewayError } from '../errors/gateway-error.js';
 import { createTypeChooser } from '../representation/negotiation.js';
 import { toPath } from '../representation/read-query.js';
-import { toProblemDocument, toProblemHeaders } from '../errors/problem-document.js';
-import { toFailurePage } from '../pages/problems/problem-pages.js';
+import { toProblemDocument, toProblemHeaders, type ProblemDocument } from '../errors/problem-document.js';
 import { PAGE_HEADERS } from '../representation/security-headers.js';
+
+/** Renders the page of a failed browser navigation. */
+export type ToFailurePage = (document: ProblemDocument) => string;
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    toFailurePage: ToFailurePage;
+  }
+}
 
 /** The only place that serializes errors. `instance` is the path of the request, without its query. */
 export function toProblemResponse(error: GatewayError, instance: string, requestId: string) {
@@ -14,23 +22,20 @@ export function toProblemResponse(error: GatewayError, instance: string, request
 }
 
 /** The same for people: a page with the contents of the document. */
-function toProblemPage(error: GatewayError, instance: string, requestId: string, statusPage: string | null) {
-  const body = Buffer.from(toFailurePage(toProblemDocument(error, instance, requestId), statusPage));
+function toProblemPage(error: GatewayError, instance: string, requestId: string, toPage: ToFailurePage) {
+  const body = Buffer.from(toPage(toProblemDocument(error, instance, requestId)));
   return { headers: { ...toProblemHeaders(error), ...PAGE_HEADERS, 'content-length': String(body.length) }, body };
 }
 
 /** Headers of the response that failed; they do not describe the problem. */
 const OF_A_BODY = ['content-disposition', 'content-encoding', 'etag'];
 
-/**
- * Sends a problem document, or its page to a browser. Its code and owner go to the log line and the metrics.
- * @param statusPage BANK_STATUS_PAGE
- */
-export function sendProblem(reply: FastifyReply, error: GatewayError, statusPage: string | null = null): void {
-  const { request } = reply;
+/** Sends a problem document, or its page to a browser. Its code and owner go to the log line and the metrics. */
+export function sendProblem(reply: FastifyReply, error: GatewayError): void {
+  const { request, server } = reply;
   request.logFields.problem = error;
   const toResponse = prefersHtml(request) ? toProblemPage : toProblemResponse;
-  const { headers, body } = toResponse(error, toPath(request.originalUrl), request.id, statusPage);
+  const { headers, body } = toResponse(error, toPath(request.originalUrl), request.id, server.toFailurePage);
   for (const name of OF_A_BODY) reply.removeHeader(name);
   reply.code(error.status).headers(headers).send(body);
 }
