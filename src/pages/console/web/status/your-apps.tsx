@@ -78,7 +78,7 @@ const MAX_ROWS = 12;
 /** How many of the rows fit into their box, beside a last line for the others, and the height that all of them need. */
 function useFit(count: number) {
   const box = useRef<HTMLDivElement>(null);
-  const [size, setSize] = useState<{ readonly fit: number; readonly height?: number }>({ fit: Infinity });
+  const [size, setSize] = useState<{ readonly fit: number; readonly height?: string }>({ fit: Infinity });
   useLayoutEffect(() => {
     const { current } = box;
     if (!current) return undefined;
@@ -86,8 +86,10 @@ function useFit(count: number) {
       if (!matchMedia(ONE_SCREEN).matches) return setSize({ fit: MAX_ROWS });
       const [head = 0, ...rows] = [...current.querySelectorAll('tr')].map((row) => row.getBoundingClientRect().height);
       const row = Math.max(...rows);
-      const room = Math.floor((current.clientHeight - head) / row);
-      setSize({ fit: count <= room ? count : Math.max(1, room - 1), height: Math.ceil(head + count * row) });
+      const room = current.clientHeight - head;
+      const height = `${Math.ceil(head + count * row)}px`;
+      // the last line is a little higher than a row
+      setSize({ height, fit: count * row <= room + 1 ? count : Math.max(1, Math.floor((room - 4) / row) - 1) });
     };
     measure();
     const observer = new ResizeObserver(measure);
