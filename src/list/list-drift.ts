@@ -92,8 +92,10 @@ export const keyOf = ({ path, value = '', missing }: Drift): string => `${path} 
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,39}$/;
 const WORD = /^[A-Za-z]{1,40}$/;
 
-/** The key if it is safe to show, else `*`: it may be data, such as an IBAN. */
-const toShownKey = (key: string): string => (PLAIN_KEY.test(key) && !hasManyDigits(key) ? key : '*');
+/** True for a key that is safe to show. Another one may be data, such as an IBAN. */
+export const isPlainKey = (key: string): boolean => PLAIN_KEY.test(key) && !hasManyDigits(key);
+
+const toShownKey = (key: string): string => (isPlainKey(key) ? key : '*');
 
 const toShownWord = (value: unknown): Pick<Drift, 'value'> =>
   typeof value === 'string' && WORD.test(value) ? { value } : {};

@@ -1,16 +1,7 @@
-import { ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS } from '../list/bank-account.js';
-import { hasManyDigits } from '../errors/many-digits.js';
+import { isPlainKey } from '../list/list-drift.js';
 import { Digits, parseDigits } from './digits.js';
 import type { Mask } from './mask.js';
 
-/** Keys of the bank's documents, which are not data (docs/bank.md). */
-const KNOWN_KEYS = new Set([
-  ...[ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS].flatMap((fields) => Object.keys(fields)),
-  ...'result pageInfo currentPage pageSize rowCount totalPages links access_token expires_in token_type scope error'.split(
-    ' ',
-  ),
-  ...'error_description type title status detail instance traceId errors errorCode errorDescription'.split(' '),
-]);
 /** Numbers of the envelope: without them, no page could be replayed. */
 const NUMBERS = new Map([
   ...['currentPage', 'pageSize', 'rowCount', 'totalPages', 'expires_in'].map((key) => [key, /^\d{1,9}$/] as const),
@@ -35,56 +26,23 @@ const hasAccounts = (body: string): boolean => /"(?:result|accountId)"\s*:/.test
 const codesIn = (body: string) => (hasAccounts(body) ? CODES : TOKEN_TEXTS);
 /** Documented words are kept, wherever else they occur. */
 const KNOWN_WORDS = new Set(['Active', 'Closed', 'None', 'ClientMoney', 'SafeGuarded', 'CurrentBalance']);
-const PLAIN_KEY = /^[a-z_][A-Za-z0-9_]{0,39}$/;
-/** Maximum number of names to search for words of the data. Further ones count as data: a hostile bank may send any number. */
-const MAX_SEARCHED_NAMES = 1000;
-/** Shorter words occur in too many names by chance. */
-const MIN_WORD_IN_NAME = 5;
-/** Parts of the known keys, such as `account`: they are not data. */
-const VOCABULARY = new Set(
-  [...KNOWN_KEYS].flatMap((key) => key.split(/(?=[A-Z])|_/).map((part) => part.toLowerCase())),
-);
 
-/** The words of all values of a recording, in lower case. */
-export class DataWords {
-  readonly #inNames: readonly string[];
-  readonly #names = new Map<string, boolean>();
-
-  constructor(private readonly words: ReadonlySet<string>) {
-    this.#inNames = [...words].filter((word) => word.length >= MIN_WORD_IN_NAME && !VOCABULARY.has(word));
-  }
-
-  has(word: string): boolean {
-    return this.words.has(word.toLowerCase()) && !KNOWN_WORDS.has(word);
-  }
-
-  /** True if the name of a key or header is a word of the data, or contains a long one. */
-  areIn(name: string): boolean {
-    const known = this.#names.get(name);
-    if (known !== undefined) return known;
-    if (this.#names.size >= MAX_SEARCHED_NAMES) return true;
-    const plain = name.toLowerCase();
-    const found = this.has(name) || this.#inNames.some((word) => plain.includes(word));
-    this.#names.set(name, found);
-    return found;
-  }
-}
+/** True if a word of an open list is also a word of the data. @param data from `wordsOf` of all bodies */
+const isData = (word: string, data: ReadonlySet<string>): boolean =>
+  data.has(word.toLowerCase()) && !KNOWN_WORDS.has(word);
 
 /**
- * Masks a body: JSON keeps its keys and their order, anything else is one text.
+ * Masks a body: JSON keeps its plain keys and their order, anything else is one text.
  * @param data from `wordsOf` of all bodies
  */
-export function maskBody(body: string, mask: Mask, data: DataWords): string {
+export function maskBody(body: string, mask: Mask, data: ReadonlySet<string>): string {
   const isList = hasAccounts(body);
   const codes = codesIn(body);
   const masked = rewrite(body, {
-    key: (key) =>
-      KNOWN_KEYS.has(key) || (PLAIN_KEY.test(key) && !hasManyDigits(key) && !data.areIn(key))
-        ? key
-        : `*${mask.text(key)}`,
+    key: (key) => (isPlainKey(key) ? key : `*${mask.text(key)}`),
     text: (value, key, inAccount) =>
       codes.get(key)?.test(value) ||
-      (isList && WORDS.has(key) && WORD.test(value) && !data.has(value)) ||
+      (isList && WORDS.has(key) && WORD.test(value) && !isData(value, data)) ||
       (isList && !inAccount && NUMBERS.get(key)?.test(value))
         ? value
         : mask.text(value),

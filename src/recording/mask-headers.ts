@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { hasManyDigits } from '../errors/many-digits.js';
-import type { DataWords } from './mask-body.js';
 import type { Mask } from './mask.js';
 
 /** Headers that belong to a connection. */
@@ -29,28 +28,14 @@ const VALUES = new Map([
   ],
 ]);
 
-/** Names that many servers send. */
-const KNOWN_NAMES = new Set(
-  (
-    'accept-ranges allow alt-svc content-language content-length content-security-policy etag expires last-modified location pragma ' +
-    'referrer-policy request-context set-cookie strict-transport-security traceparent vary via www-authenticate x-cache ' +
-    'x-content-type-options x-correlation-id x-frame-options x-powered-by x-request-id x-xss-protection api-supported-versions'
-  ).split(' '),
-);
-
-/**
- * Header names with the values that matter; null for every other value. A name that contains a word of the data is
- * masked, unless many servers send it.
- */
-export function maskHeaders(headers: IncomingHttpHeaders, mask: Mask, data: DataWords): Record<string, string | null> {
+/** Header names with the values that matter; null for every other value. A name that is not plain is masked. */
+export function maskHeaders(headers: IncomingHttpHeaders, mask: Mask): Record<string, string | null> {
   const shown = Object.entries(headers).flatMap(([name, value]) => {
     if (OF_THE_HOP.has(name)) return [];
     const isPlain = /^[a-z0-9-]{1,40}$/.test(name) && !hasManyDigits(name);
-    const isKnown = VALUES.has(name) || KNOWN_NAMES.has(name);
-    const isData = !isKnown && name.split('-').some((part) => part.length > 2 && data.areIn(part));
     const text = Array.isArray(value) ? value.join(', ') : value;
     const kept = text !== undefined && VALUES.get(name)?.test(text) ? text : null;
-    return [[isPlain && !isData ? name : `*${mask.text(name)}`, kept] as const];
+    return [[isPlain ? name : `*${mask.text(name)}`, kept] as const];
   });
   return Object.fromEntries(shown);
 }

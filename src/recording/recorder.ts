@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { EndedCall } from '../egress/egress.js';
 import { VERSION } from '../config/build-output.js';
 import type { Exchange, ExchangeKind, RecordingFacts } from './read-recording.js';
-import { DataWords, maskBody, wordsOf } from './mask-body.js';
+import { maskBody, wordsOf } from './mask-body.js';
 import { maskHeaders } from './mask-headers.js';
 import { Mask } from './mask.js';
 
@@ -53,10 +53,10 @@ export class Recorder {
   mask(at: Date): MaskedRecording | null {
     if (this.#seen.length === 0) return null;
     const mask = new Mask();
-    const data = new DataWords(this.#words());
+    const data = this.#words();
     const exchanges = this.#seen.map(({ headers, body, ...seen }) => ({
       ...seen,
-      headers: maskHeaders(headers, mask, data),
+      headers: maskHeaders(headers, mask),
       body: maskBody(body, mask, data),
     }));
     const facts: RecordingFacts = {

@@ -77,17 +77,14 @@ describe('a recording', () => {
           financialDate: text,
         },
       ],
-      Plantednames: { plantednames: [text, 7654321], LU060408592157516019: null, n73519246: true },
-      plantednamesLimit: 1,
-      limit_plantednames: 2,
-      oftheplantednames: 3,
+      'Plantednames & Söhne': { 'plantednames sa': [text, 7654321], LU060408592157516019: null, n73519246: true },
       nested: { deeper: [[text], { note: text }] },
     };
   };
   const headers = {
     server: 'plantedhost-17.corp',
-    'x-plantednames': 'Plantednames',
-    'x-plantednamesapi': 'a',
+    'x-trace': 'Plantednames',
+    'x-lu060408592157516019': 'a',
     'set-cookie': 'id=73519246',
     'retry-after': 'Plantednames',
     'cache-control': 'max-age=1, plantednames',
@@ -117,7 +114,7 @@ describe('a recording', () => {
     ],
     [
       'an error of the token endpoint',
-      { onToken: fail(401, 'application/json', '{"error":"Plantednames","Plantednames":73519246}') },
+      { onToken: fail(401, 'application/json', '{"error":"Plantednames","Plantednames SA":73519246}') },
     ],
   ])('contains nothing of %s', async (_name, handlers) => {
     Object.assign(bank, handlers);
