@@ -40,11 +40,15 @@ const MAX_SCANNED_BYTES = 65_536;
 /** Reads the accounts of one page, in order. Page 1 starts the list, or restarts it: the pages before it are then void. */
 export type ParsePage = (number: number, body: Buffer) => Promise<PageFacts>;
 
+/** Notes why the refresh waits: the bank asked it to; null once it goes on. */
+export type NoteAsked = (error: GatewayError | null) => void;
+
 /** One refresh: its id at the bank, the signal that ends it, and how its pages are parsed. */
 interface ListRefresh {
   readonly id: string;
   readonly signal: AbortSignal;
   readonly parsePage: ParsePage;
+  readonly noteAsked: NoteAsked;
   /** Pages requested so far, over all passes. */
   pagesAsked: number;
   /** Bytes of pages received so far, over all passes. */
@@ -87,11 +91,17 @@ export class AccountReader {
    * @throws GatewayError as `AuthorizedCall.get` and `toAnswerError`, bank-response-invalid; the reason of `signal`; what
    *   `parsePage` throws
    */
-  async read(id: string, signal: AbortSignal, parsePage: ParsePage): Promise<ListOutcome> {
+  async read(
+    id: string,
+    signal: AbortSignal,
+    parsePage: ParsePage,
+    noteAsked: NoteAsked = () => undefined,
+  ): Promise<ListOutcome> {
     const refresh: ListRefresh = {
       id,
       signal,
       parsePage,
+      noteAsked,
       pagesAsked: 0,
       bytes: 0,
       retries: pLimit(1),
@@ -197,9 +207,11 @@ export class AccountReader {
     if (wait.isAsked || refresh.retries.activeCount > 0) refresh.isOneByOne = true;
     return refresh.retries(async () => {
       for (let isRetried = false; wait && (wait.isAsked || !isRetried) && wait.until < refresh.endsAt;) {
+        if (wait.isAsked) refresh.noteAsked(errorOf(result));
         await delay(Math.max(0, wait.until - performance.now()), undefined, { signal }).catch(() => {
           throw signal.reason;
         });
+        refresh.noteAsked(null);
         isRetried ||= !wait.isAsked;
         result = await settled(this.call.get({ ...request, isFresh: !wait.isAsked }));
         wait = waitAfter(result);
@@ -261,9 +273,12 @@ function toPageRejected({ status, body, error }: Answer, number: number, size: n
 const toSmallerSize = ({ isCertain }: PageRejected, size: number): number =>
   isCertain ? Math.floor(size / 2) : DOCUMENTED_SIZE;
 
+const errorOf = (result: Answer | Error): GatewayError | null =>
+  result instanceof Error ? toGatewayError(result) : result.error;
+
 /** The wait before a page is asked for again; null if it is not. `until` is monotonic, ms. */
 function waitAfter(result: Answer | Error): { readonly until: number; readonly isAsked: boolean } | null {
-  const error = result instanceof Error ? toGatewayError(result) : result.error;
+  const error = errorOf(result);
   const now = performance.now();
   const jitter = Math.random() * RETRY_AFTER_MS.spread;
   if (error?.isAskedToWait) {

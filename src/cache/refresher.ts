@@ -20,6 +20,8 @@ export interface Refresh {
   readonly id: string;
   readonly startedAt: Instant;
   readonly ownWork: Stopwatch;
+  /** Why it waits, if the bank asked it to. */
+  asked: GatewayError | null;
   readonly result: Promise<Snapshot>;
   /** The requests that wait for this refresh. */
   readonly waiting: Waiting;
@@ -94,7 +96,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     });
     // its failure is handled here; every caller may have left
     result.catch(() => undefined);
-    this.#running = { id, startedAt, ownWork, result, waiting };
+    this.#running = { id, startedAt, ownWork, asked: null, result, waiting };
     return this.#running;
   }
 
@@ -127,7 +129,10 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     const accepts: RefreshRequest['accepts'] = (copy) => acceptsCopy(wanted, copy, this.settings);
     const started = performance.now();
     try {
-      const request = { refreshId, signal: this.#stop.signal, accepts, ownWork };
+      const noteAsked: RefreshRequest['noteAsked'] = (error) => {
+        if (this.#running) this.#running.asked = error;
+      };
+      const request = { refreshId, signal: this.#stop.signal, accepts, ownWork, noteAsked };
       const read = rejection ? await this.source.take(accepts) : await this.source.read(request);
       if (!read) throw rejection;
       attempts.last = read.source === 'bank' ? 'bank' : 'shared';

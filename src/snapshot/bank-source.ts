@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AccountReader } from '../bank/account-reader.js';
+import { AccountReader, type ParsePage } from '../bank/account-reader.js';
 import { BankDrift } from '../bank/bank-drift.js';
 import { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
@@ -24,7 +24,12 @@ export class BankSource extends SnapshotSource {
    * A failed refresh ends only its own thread: the cached list has another.
    * @throws GatewayError as `AccountReader.read`, bank-timeout, internal-error; the reason of the signal
    */
-  override async read({ refreshId, signal, ownWork }: Omit<RefreshRequest, 'accepts'>): Promise<ReadSnapshot> {
+  override async read({
+    refreshId,
+    signal,
+    ownWork,
+    noteAsked,
+  }: Omit<RefreshRequest, 'accepts'>): Promise<ReadSnapshot> {
     signal.throwIfAborted();
     const { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs } = this.settings;
     const timeout = AbortSignal.timeout(timeoutMs);
@@ -33,9 +38,8 @@ export class BankSource extends SnapshotSource {
     const askedAt = this.clock.now();
     const list = new ListThread();
     try {
-      const { complete, pages } = await this.reader.read(refreshId, limit, (number, body) =>
-        orAborted(ownWork.time(list.takePage(number, body)), limit),
-      );
+      const parsePage: ParsePage = (number, body) => orAborted(ownWork.time(list.takePage(number, body)), limit);
+      const { complete, pages } = await this.reader.read(refreshId, limit, parsePage, noteAsked);
       const { accounts: size, fields } = await orAborted(ownWork.time(list.finish()), limit);
       this.drift.noteList(fields);
       const asOf = new Date(askedAt.wall).toISOString();

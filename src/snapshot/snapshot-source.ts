@@ -1,4 +1,5 @@
 import type { Instant } from '../time/clock.js';
+import type { NoteAsked } from '../bank/account-reader.js';
 import type { Stopwatch } from '../time/stopwatch.js';
 import type { ListThread } from './list-thread.js';
 
@@ -37,6 +38,7 @@ export interface RefreshRequest {
   readonly accepts: Accepts;
   /** Measures this service's own work, which does not count as waiting for the bank. */
   readonly ownWork: Stopwatch;
+  readonly noteAsked?: NoteAsked;
 }
 
 /** The result of a successful refresh. */

@@ -157,6 +157,13 @@ it('a bank that allows 5 calls a second delivers 12 pages within one refresh', a
   expect(asked().length).toBeLessThan(25);
 });
 
+it('a bank that always asks to wait is named to callers at their deadline', async () => {
+  bank.onAccounts = (_request, response) => json(response, 429, {}, { 'retry-after': '1' });
+  const gateway = await startGateway(bank, { REQUEST_DEADLINE_MS: '1500' }, clock);
+  const answer = await askInTime(gateway);
+  expect([answer.status, answer.json.code, answer.headers['retry-after']]).toEqual([503, 'bank-rate-limited', '1']);
+});
+
 it('a Retry-After longer than a refresh may take is respected, even within the call', async () => {
   bank.onAccounts = (_request, response) => json(response, 503, {}, { 'retry-after': '70' });
   const gateway = await startGateway(bank, {}, clock);
