@@ -60,16 +60,21 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
     'not-found': { status: 404, body: Buffer.alloc(0) },
   };
   const call = {
-    get: async ({ query }) => {
+    get: async ({ query, judge = () => null }) => {
       const sent = pages[Number(query['PageNumber']) - 1] ?? pastThe[pastEnd];
       asked.push(sent);
       // a separate buffer, as from the network, because it is transferred to the thread
-      return { ...sent, body: Buffer.from(sent.body), headers: {} };
+      const answer = { ...sent, body: Buffer.from(sent.body), headers: {} };
+      return { ...answer, error: judge(answer) };
     },
   } as AuthorizedCall;
   const clock = new FakeClock();
   const { log, written } = keepLines();
-  const reader = new AccountReader(call, { BANK_PAGE_SIZE: 6, BANK_MAX_CONCURRENT_REQUESTS: 3 } as Settings, log);
+  const reader = new AccountReader(
+    call,
+    { BANK_PAGE_SIZE: 6, BANK_MAX_CONCURRENT_REQUESTS: 3, SNAPSHOT_READ_TIMEOUT_MS: 0 } as Settings,
+    log,
+  );
   // without a thread, which would take longer to start than the list takes
   const list = new LocalList();
   const readList = async ({ refreshId, signal }: RefreshRequest) => {
