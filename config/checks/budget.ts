@@ -13,9 +13,9 @@ const APART = /^src\/(?:sandbox|pages\/console\/web)\//;
 
 /** Maximum lines. The limits in one place: lower them as the code shrinks, and never raise one without a reason. */
 const BUDGETS = {
-  'core, without specs': 8820,
-  'src, without specs, sandbox and page': 18_000,
-  'specs and tests, without the laboratory': 31_900,
+  'core, without specs': 8740,
+  'src, without specs, sandbox and page': 17_800,
+  'specs and tests, without the laboratory': 29_000,
 } as const;
 
 const files = ['src', 'test']
