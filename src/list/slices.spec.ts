@@ -9,7 +9,7 @@ describe('work in slices', () => {
       while (!order.includes('other')) yield;
       return 'done';
     };
-    setImmediate(() => order.push('other'));
+    void setImmediate().then(() => order.push('other'));
     expect(await inSlices(work())).toBe('done');
   });
 

@@ -30,11 +30,11 @@ export class BankSource extends SnapshotSource {
     ownWork,
     noteAsked,
   }: Omit<RefreshRequest, 'accepts'>): Promise<ReadSnapshot> {
+    await ListThread.makeRoom();
     signal.throwIfAborted();
     const { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs } = this.settings;
     const timeout = AbortSignal.timeout(timeoutMs);
     const limit = AbortSignal.any([timeout, signal]);
-    await ListThread.makeRoom();
     const askedAt = this.clock.now();
     const list = new ListThread();
     try {
