@@ -68,6 +68,7 @@ it('a request body changes nothing for a caller who waits for the bank', async (
     letGo();
     expect(await Promise.all(answers)).toEqual(PATHS.map(() => 200));
   } finally {
-    session.close();
+    // before haproxy ends, which would reset it
+    await new Promise<void>((resolve) => session.close(resolve));
   }
 });
