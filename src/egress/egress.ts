@@ -195,7 +195,7 @@ export class Egress {
   #noteAnswer({ headers, socket }: IncomingMessage, isNewConnection: boolean, sentAt: number): void {
     const date = parseHttpDate(headers.date);
     // a cache on the way sends the Date of when it stored the answer, and its Age
-    const bankMs = date === null ? null : date + (Number(headers['age']) || 0) * 1000;
+    const bankMs = date === null ? null : date + Number(/^\d{1,9}$/.exec(headers.age ?? '')?.[0] ?? 0) * 1000;
     // any time between sending and receiving is right
     const nearest = bankMs === null ? 0 : Math.max(sentAt, Math.min(bankMs, this.parts.clock.now().wall));
     if (bankMs !== null) this.#clockSkewMs = bankMs - nearest;
