@@ -15,7 +15,7 @@ import { type Sbom, toDeliveredSbom } from './sbom.ts';
 import { DIST, isOutdated, ROOT } from './sources.ts';
 
 /** Documents that the guide of a running gateway does not show. */
-const DEVELOPERS_ONLY = new Set(['decisions', 'dependencies.md']);
+const DEVELOPERS_ONLY = new Set(['bounds.md', 'decisions', 'dependencies.md']);
 
 /** Packages that Nest and Terminus load only if an app has installed them; none of them is installed here. */
 const OPTIONAL =

@@ -19,7 +19,7 @@ interface AccessTokenProviderOptions {
 }
 
 /**
- * Keeps the access token of one identity by the rules of docs/bank.md#token-rules: one request in flight, background
+ * Keeps the access token of one identity by the rules of docs/calling-the-bank.md#token: one request in flight, background
  * renewal while the gateway is in use, no use in the last seconds of its life, back-off after failures. The times come
  * with the token (`toAccessToken`).
  */

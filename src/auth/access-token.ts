@@ -16,7 +16,7 @@ export interface AccessToken {
 }
 
 /**
- * Creates a token with the times of docs/bank.md#token-rules: renewed after 80 % of its life (± 5 %, so that several
+ * Creates a token with the times of docs/calling-the-bank.md#token: renewed after 80 % of its life (± 5 %, so that several
  * gateways do not renew together), and used until 5 s before it expires, or 10 % of a shorter life.
  */
 export function toAccessToken(

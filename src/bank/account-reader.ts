@@ -188,7 +188,7 @@ export class AccountReader {
 
   /**
    * One page, with any status. Retried once after a transient failure, and as long as the bank asks us to wait
-   * (docs/architecture.md#every-retry).
+   * (docs/calling-the-bank.md#retries).
    */
   async #get(refresh: ListRefresh, pageNumber: number, pageSize: number, signal: AbortSignal): Promise<Answer> {
     refresh.pagesAsked += 1;

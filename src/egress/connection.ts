@@ -98,7 +98,7 @@ const connections = new WeakMap<Socket, Connection>();
 export const connectionOf = (socket: Socket | null | undefined): Connection | null =>
   (socket && connections.get(socket)) ?? null;
 
-/** No connection within the connect deadline. Not retried, like every time-out (docs/architecture.md#every-retry). */
+/** No connection within the connect deadline. Not retried, like every time-out (docs/calling-the-bank.md#retries). */
 export class ConnectTimedOut extends GatewayError {}
 
 /**

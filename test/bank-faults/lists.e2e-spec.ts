@@ -76,7 +76,7 @@ describe('the account list', () => {
   });
 });
 
-it('the account list costs the bank at most the calls in docs/architecture.md#every-retry', async () => {
+it('the account list costs the bank at most the calls in docs/calling-the-bank.md#retries', async () => {
   const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '0' }, clock);
   for (const [statuses, calls, tokens, answered] of [
     [[200], 1, 1, 200],

@@ -141,7 +141,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'test/egress/answers',
     ],
     ['`SNAPSHOT_READ_TIMEOUT_MS` for a refresh', '`bank-timeout`', 'test/freshness/freshness'],
-    ['retries: [every retry](architecture.md#every-retry)', 'the error', 'test/bank-faults/answers'],
+    ['retries: [every retry](calling-the-bank.md#retries)', 'the error', 'test/bank-faults/answers'],
     [
       'life of a token: {auth/request-token MAX_LIFETIME_SECONDS} s; `Retry-After`: {time/back-off RETRY_AFTER_MAX_MS s}',
       '{auth/request-token DEFAULT_LIFETIME_SECONDS} s; {time/back-off RETRY_AFTER_MAX_MS s}',

@@ -66,7 +66,7 @@ describe('the examples', () => {
   });
 });
 
-const FOR_DEVELOPERS = new Set(['dependencies.md']);
+const FOR_DEVELOPERS = new Set(['bounds.md', 'dependencies.md']);
 const names = readdirSync(DOCS).filter((name) => name.endsWith('.md') && !FOR_DEVELOPERS.has(name));
 const addressOf = (name: string) => (name === 'README.md' ? '/docs/guide' : `/docs/guide/${name.replace('.md', '')}`);
 

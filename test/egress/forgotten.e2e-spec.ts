@@ -11,7 +11,7 @@ import { sampleAccount } from '../support/sample-accounts.js';
 import { startRawServer, startTlsServer } from '../support/servers.js';
 
 // If something left over from an earlier success fails, it is dropped before the gateway draws conclusions
-// (docs/bank.md#tls).
+// (docs/calling-the-bank.md#connections).
 
 const ca = createAuthority('Bank CA');
 const server = ca.server(['localhost']);

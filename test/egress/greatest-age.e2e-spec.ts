@@ -11,7 +11,7 @@ import { json, listAccounts } from '../support/pretend-bank.js';
 import { sampleAccount } from '../support/sample-accounts.js';
 import { startRawServer } from '../support/servers.js';
 
-// Connections, tunnels and sessions are kept for a limited time, and not for a retry (docs/bank.md#tls).
+// Connections, tunnels and sessions are kept for a limited time, and not for a retry (docs/calling-the-bank.md#connections).
 
 const bank = await bankForFile();
 const bankPort = Number(new URL(bank.url).port);

@@ -34,7 +34,7 @@ interface Scene {
  */
 const SILENT = { BANK_REQUEST_TIMEOUT_MS: '2000', REQUEST_DEADLINE_MS: '8000' };
 
-/** Longer than any back-off (docs/bank.md#token-rules), the maximum age of a snapshot and the life of a token. */
+/** Longer than any back-off (docs/calling-the-bank.md#token), the maximum age of a snapshot and the life of a token. */
 export const LONGEST_WAIT_MS = 361_000;
 
 /** Runs faults of this bank, all with the same two gateways. Await it at the top of a file. */
