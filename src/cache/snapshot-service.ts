@@ -13,7 +13,7 @@ import type { Snapshot } from '../snapshot/snapshot-source.js';
 /** A snapshot, as served to one caller. */
 export interface ServedSnapshot {
   readonly snapshot: Snapshot;
-  /** Older than SNAPSHOT_FRESH_MS, served because the bank is slow or failing. */
+  /** Served because the bank is slow or failing, or from an earlier run until the first refresh. */
   readonly stale: boolean;
   /**
    * The source: the cache, or a refresh because nothing was cached, the cached snapshot was too old, or the caller

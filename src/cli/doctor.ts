@@ -113,6 +113,6 @@ function write(file: string, { text, exchanges, maskedValues, samples }: MaskedR
   const shown = onTerminal
     ? samples.map(([before, after]) => `  ${before}  →  ${after}\n`.replaceAll(/[^\P{Cc}\n]/gu, '?'))
     : [];
-  const intro = shown.length > 0 ? 'Five of them, not for the ticket:\n' : '';
+  const intro = shown.length > 0 ? `${shown.length} of them, not for the ticket:\n` : '';
   return `\nRecorded ${exchanges.length} calls in ${file} (mode 600). ${maskedValues} values were masked. ${intro}\n${shown.join('')}`;
 }

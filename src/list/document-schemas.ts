@@ -8,7 +8,7 @@ const snapshotSchema = z
       .datetime()
       .meta({ example: '2026-11-21T08:05:00.000Z' })
       .describe('when this data stops being served; do not show data after it'),
-    stale: z.boolean().describe('older than it should be, because the bank is slow or failing'),
+    stale: z.boolean().describe('older than it should be, because the bank is slow or failing, or from an earlier run'),
     complete: z.boolean().nullable().describe("whether the bank's own count agrees; null when it gives none"),
   })
   .meta({ id: 'Snapshot' });

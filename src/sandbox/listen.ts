@@ -25,7 +25,7 @@ export async function listen(server: Server, place: Place): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** @throws SandboxNotStarted if one of the addresses is taken */
+/** @throws SandboxNotStarted if one of the addresses or ports cannot be used */
 export async function checkFree(places: readonly Place[]): Promise<void> {
   for (const place of places.filter(({ port }) => port !== 0)) {
     const probe = createServer();

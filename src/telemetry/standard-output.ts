@@ -17,7 +17,7 @@ export const countLostLines = (): number => lost;
 
 /**
  * Standard output, written in the background: lines wait only for the previous write. Without a reader or with a full
- * disk, the service continues, and stops as usual. pino's own destination measures all waiting text again for each line.
+ * disk, the service continues, and stops as usual.
  */
 export function openStandardOutput(): LogDestination {
   let waiting: string[] = [];

@@ -134,7 +134,7 @@ export type Snapshot = {
      */
     expiresAt: string;
     /**
-     * older than it should be, because the bank is slow or failing
+     * older than it should be, because the bank is slow or failing, or from an earlier run
      */
     stale: boolean;
     /**
