@@ -8,7 +8,6 @@ import { maxCachedAgeMs, toFreshMs, type Freshness } from './freshness.js';
 @Injectable()
 export class CachedSnapshot {
   #snapshot: Snapshot | null = null;
-  #isRestored = false;
   #listedAccounts = false;
 
   constructor(
@@ -27,12 +26,11 @@ export class CachedSnapshot {
   }
 
   get isFresh(): boolean {
-    return !this.#isRestored && this.ageMs <= toFreshMs(this.settings);
+    return !this.isRestored && this.ageMs <= toFreshMs(this.settings);
   }
 
-  /** True for a stored copy that was taken before any refresh, until one has succeeded. */
   get isRestored(): boolean {
-    return this.#isRestored;
+    return this.snapshot?.isRestored ?? false;
   }
 
   /** True if the last refresh returned no accounts although an earlier one returned some. */
@@ -48,7 +46,7 @@ export class CachedSnapshot {
   /** The snapshot if it satisfies the caller without a refresh. */
   find(wanted: Freshness): Snapshot | null {
     const { snapshot } = this;
-    if (!snapshot || this.#isRestored) return null;
+    if (!snapshot || snapshot.isRestored) return null;
     return this.ageMs <= maxCachedAgeMs(wanted, snapshot.durationMs, this.settings) ? snapshot : null;
   }
 
@@ -65,16 +63,10 @@ export class CachedSnapshot {
     return true;
   }
 
-  /** Marks the snapshot as stale, however young it is, until it is replaced. */
-  markRestored(): void {
-    this.#isRestored = true;
-  }
-
   /** Responses that are being built from it are still sent. */
   drop(): void {
     this.#snapshot?.list.retire();
     this.#snapshot = null;
-    this.#isRestored = false;
   }
 
   /** Ends the list's thread when the process stops. */

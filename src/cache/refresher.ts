@@ -30,10 +30,8 @@ export interface Refresh {
 /** The list refreshes of one identity. A rejection of another identity does not apply to it. */
 interface Attempts {
   readonly backOff: BackOff;
-  /**
-   * Outcome of the last refresh: a list from the bank, another instance's copy, or a failure; null before the first.
-   */
-  last: 'bank' | 'shared' | 'failed' | null;
+  /** True if the last refresh failed. */
+  failed: boolean;
 }
 
 /** State of the list refreshes at one moment. */
@@ -43,7 +41,8 @@ export interface RefreshState {
   readonly trouble: Trouble | null;
   /** The error with which a refresh would fail at once during a back-off of the list or the token; else null. */
   readonly rejection: GatewayError | null;
-  readonly last: Attempts['last'];
+  /** True if the last refresh failed, or would fail now. */
+  readonly failed: boolean;
 }
 
 /**
@@ -69,10 +68,10 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   /** The current state. It changes as time passes, so read it once per decision. */
   state(): RefreshState {
     const { current } = this.identities;
-    const { backOff, last } = this.#attemptsOf(current);
+    const { backOff, failed } = this.#attemptsOf(current);
     // where other instances may have stored a newer copy, a refresh checks for it
     const rejection = this.source.isShared ? null : this.#rejectionTo(current);
-    return { running: this.#running, trouble: backOff.trouble(), rejection, last };
+    return { running: this.#running, trouble: backOff.trouble(), rejection, failed: failed || rejection !== null };
   }
 
   /** Ends the back-off: the next caller starts a refresh. */
@@ -111,7 +110,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   #attemptsOf(identity: BankIdentity): Attempts {
     const known = this.#attempts.get(identity);
     if (known) return known;
-    const none: Attempts = { backOff: new BackOff(this.clock), last: null };
+    const none: Attempts = { backOff: new BackOff(this.clock), failed: false };
     this.#attempts.set(identity, none);
     return none;
   }
@@ -135,9 +134,9 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
       const request = { refreshId, signal: this.#stop.signal, accepts, ownWork, noteAsked };
       const read = rejection ? await this.source.take(accepts) : await this.source.read(request);
       if (!read) throw rejection;
-      attempts.last = read.source === 'bank' ? 'bank' : 'shared';
+      attempts.failed = false;
       // another instance counts its own refresh, and its copy shows nothing about our calls
-      if (read.source === 'bank') {
+      if (read.snapshot.source === 'bank') {
         this.#emitEnded(started, ownWork, null);
         attempts.backOff.succeeded();
       }
@@ -146,7 +145,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     } catch (thrown) {
       const error = toGatewayError(thrown);
       if (error.code === 'stopping') throw error;
-      attempts.last = 'failed';
+      attempts.failed = true;
       if (!rejection) this.#emitEnded(started, ownWork, error);
       const failure = rejection ?? this.#toFailure(error, attempts.backOff, refreshId);
       if (failure.code !== 'access-not-granted' && !this.cached.servable) await this.#restore();
@@ -158,8 +157,9 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   async #restore(): Promise<void> {
     const copy = await this.source.take(() => true);
     if (!copy) return;
-    const isCurrent = copy.source === 'shared' && this.clock.since(copy.snapshot.askedAt) <= toFreshMs(this.settings);
-    if (this.#cache(copy) && !isCurrent) this.cached.markRestored();
+    const { source, askedAt } = copy.snapshot;
+    const isCurrent = source === 'shared' && this.clock.since(askedAt) <= toFreshMs(this.settings);
+    this.#cache({ ...copy, snapshot: { ...copy.snapshot, isRestored: !isCurrent } });
   }
 
   #emitEnded(started: number, ownWork: Stopwatch, error: GatewayError | null): void {
@@ -168,14 +168,14 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     this.activity.emit('refreshEnded', { ms, waitedMs: ms - ownWork.ms, error, replacedAgeMs });
   }
 
-  /** Caches a snapshot, and logs it. Returns false if the cached one is newer. */
-  #cache({ snapshot, pages, source }: ReadSnapshot, refreshId?: string): boolean {
+  /** Caches a snapshot and logs it, unless the cached one is newer. */
+  #cache({ snapshot, pages }: ReadSnapshot, refreshId?: string): void {
+    const { complete, durationMs, size: accounts, source } = snapshot;
     this.activity.emit('snapshotTaken', { source });
     const wasEmptied = this.cached.isEmptied;
-    if (!this.cached.replace(snapshot)) return false;
+    if (!this.cached.replace(snapshot)) return;
     void snapshot.list.lost.then((error) => this.#logLost(error, refreshId));
     const { logger } = this.log;
-    const { complete, durationMs, size: accounts } = snapshot;
     const fields = { refreshId, accounts, pages, complete, ms: Math.round(durationMs), source };
     logger.info({ event: 'snapshot.refreshed', ...fields }, 'accounts refreshed');
     if (complete === false) {
@@ -187,7 +187,6 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
       const { owner } = PROBLEMS[code];
       logger.warn({ event: 'snapshot.emptied', code, owner, ...fields }, 'the bank no longer lists any accounts');
     }
-    return true;
   }
 
   /** Logs that the thread of the cached list died. The next call starts a refresh. */

@@ -82,13 +82,13 @@ class Scene {
   answer(count = 3, complete: boolean | null = true): void {
     const { askedAt, resolve } = this.asked.at(-1) as PendingRefresh;
     const snapshot = snapshotOf(listOf(count), complete, askedAt, this.clock.since(askedAt));
-    resolve({ snapshot, pages: 1, source: 'bank' });
+    resolve({ snapshot, pages: 1 });
   }
 
   /** Another instance's copy, `ageMs` old. */
-  shared(count: number, ageMs: number): ReadSnapshot {
+  shared(count: number, ageMs: number, source: 'file' | 'shared' = 'shared'): ReadSnapshot {
     const askedAt = later(this.clock.now(), -ageMs);
-    return { snapshot: snapshotOf(listOf(count), true, askedAt), pages: 0, source: 'shared' };
+    return { snapshot: snapshotOf(listOf(count), true, askedAt, 0, source), pages: 0 };
   }
 
   /** Completes a refresh with another instance's copy, `ageMs` old. */
@@ -571,10 +571,8 @@ describe('a stored copy', () => {
     const here: Scene = new Scene(
       { SNAPSHOT_SOFT_TIMEOUT_MS: 120_000, REQUEST_DEADLINE_MS: 120_000 },
       async (accepts) => {
-        const copy = here.shared(2, ageMs);
-        return taken.length === 0 && accepts({ leadMs: ageMs, durationMs: 0 })
-          ? (taken.push(copy), { ...copy, source })
-          : null;
+        const copy = here.shared(2, ageMs, source);
+        return taken.length === 0 && accepts({ leadMs: ageMs, durationMs: 0 }) ? (taken.push(copy), copy) : null;
       },
     );
     await here.parts.refresher.onModuleInit();
@@ -615,9 +613,7 @@ describe('a stored copy', () => {
     ['access-not-granted', false],
   ])('is taken when a refresh fails with %s and there is nothing else to serve: %p', async (code, served) => {
     let isStored = false;
-    const here: Scene = new Scene({}, async () =>
-      isStored ? { ...here.shared(2, FRESH_MS + 1), source: 'file' } : null,
-    );
+    const here: Scene = new Scene({}, async () => (isStored ? here.shared(2, FRESH_MS + 1, 'file') : null));
     const getting = Promise.resolve(here.snapshots.get(ANY)).catch((error: unknown) => error);
     isStored = true;
     here.fail(code);

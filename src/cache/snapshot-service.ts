@@ -62,11 +62,11 @@ export class SnapshotService {
 
   /** Starts a background refresh for health if this process has not read a snapshot yet, or after a failure. */
   refreshForHealth(): Promise<unknown> | null {
-    const { running, trouble, rejection, last } = this.refresher.state();
+    const { running, trouble, rejection, failed } = this.refresher.state();
     if (running) return running.result;
     if (trouble?.circuit === 'open' || rejection) return null;
     const { snapshot, isRestored } = this.cached;
-    if (!trouble && snapshot && !isRestored && last !== 'failed') return null;
+    if (!trouble && snapshot && !isRestored && !failed) return null;
     // another instance's copy does not prove that our own calls succeed again
     return this.refresher.start(trouble ? NOW : ANY).result;
   }
@@ -79,11 +79,10 @@ export class SnapshotService {
   /** State of the cached snapshot and its refreshes at one moment. Times are ISO 8601. */
   status() {
     const { snapshot, servable, isRestored, isFresh, isEmptied } = this.cached;
-    const { running, trouble, rejection, last } = this.refresher.state();
+    const { running, trouble, failed } = this.refresher.state();
     const softMs = this.settings.SNAPSHOT_SOFT_TIMEOUT_MS;
     const runningMs = running ? this.clock.since(running.startedAt) : 0;
     const slow = running && runningMs - running.ownWork.ms >= softMs ? running.startedAt : null;
-    const failed = last === 'failed' || rejection !== null;
     return {
       asOf: snapshot?.asOf ?? null,
       /** Time at which the cached snapshot stops being served. */
@@ -101,7 +100,7 @@ export class SnapshotService {
       callersWaiting: this.#callersWaiting,
       restored: isRestored,
       /** True if the last refresh took another instance's copy: the bank may be failing for this instance. */
-      isOfOtherInstance: last === 'shared',
+      isOfOtherInstance: !failed && snapshot?.source === 'shared',
       /** Start of the refresh in flight, if it has waited for the bank longer than the soft timeout; else null. */
       slowSince: slow && new Date(slow.wall).toISOString(),
       /** The current series of failed refreshes; null without one. */

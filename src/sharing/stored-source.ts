@@ -154,10 +154,11 @@ export class StoredSource extends SnapshotSource {
       const opened = await open(await this.store.load(group, state), group);
       // the checked header was not authenticated, and the copy may have been replaced since
       if (!this.#isAccepted(opened.facts, state, began, accepts)) return null;
-      const snapshot = await toSnapshot(opened, toInstant(opened.facts, state));
+      const source = kind === 'redis' ? 'shared' : 'file';
+      const snapshot = await toSnapshot(opened, toInstant(opened.facts, state), source);
       this.#reported = null;
       this.#lastTakenAt = this.#now();
-      return { snapshot, pages: 0, source: kind === 'redis' ? 'shared' : 'file' };
+      return { snapshot, pages: 0 };
     } catch (error) {
       if (!(error instanceof CopyRejected)) throw error;
       this.#report(error);
@@ -230,13 +231,17 @@ export class StoredSource extends SnapshotSource {
 const toInstant = ({ asOfMs }: SealedFacts, { at, nowMs }: CopyState): Instant => later(at, asOfMs - nowMs);
 
 /** The snapshot from a stored copy, in its own thread. @throws CopyRejected */
-async function toSnapshot({ json, facts }: Awaited<ReturnType<typeof open>>, askedAt: Instant): Promise<Snapshot> {
+async function toSnapshot(
+  { json, facts }: Awaited<ReturnType<typeof open>>,
+  askedAt: Instant,
+  source: Snapshot['source'],
+): Promise<Snapshot> {
   const { asOfMs, durationMs, complete } = facts;
   await ListThread.makeRoom();
   const list = new ListThread();
   try {
     const size = await list.restore(json);
-    return { list, size, askedAt, asOf: new Date(asOfMs).toISOString(), durationMs, complete };
+    return { list, size, askedAt, asOf: new Date(asOfMs).toISOString(), durationMs, complete, source };
   } catch (error) {
     await list.end();
     throw new CopyRejected('damaged', { cause: error });

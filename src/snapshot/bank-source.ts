@@ -44,7 +44,7 @@ export class BankSource extends SnapshotSource {
       this.drift.noteList(fields);
       const asOf = new Date(askedAt.wall).toISOString();
       const durationMs = this.clock.since(askedAt);
-      return { snapshot: { list, size, askedAt, asOf, durationMs, complete }, pages, source: 'bank' };
+      return { snapshot: { list, size, askedAt, asOf, durationMs, complete, source: 'bank' }, pages };
     } catch (error) {
       // before the next refresh begins, so that threads do not pile up
       await list.end();

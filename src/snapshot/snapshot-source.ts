@@ -17,6 +17,10 @@ export interface Snapshot {
   readonly durationMs: number;
   /** True if the bank's own count matches; null without a count. */
   readonly complete: boolean | null;
+  /** Read by this instance, taken from another instance, or left by an earlier run. */
+  readonly source: 'bank' | 'shared' | 'file';
+  /** True for a stored copy that did not replace a refresh: it is stale, however young, until one succeeds. */
+  readonly isRestored?: boolean;
 }
 
 /** A stored copy, as passed to `RefreshRequest.accepts`. */
@@ -46,8 +50,6 @@ export interface ReadSnapshot {
   readonly snapshot: Snapshot;
   /** Number of pages from the bank; 0 for a stored copy. */
   readonly pages: number;
-  /** Read by this instance, taken from another instance, or left by an earlier run. */
-  readonly source: 'bank' | 'shared' | 'file';
 }
 
 /** The state of the stored copy. */

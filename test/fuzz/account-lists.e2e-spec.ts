@@ -83,7 +83,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
     );
     const { accounts: size } = await list.finish();
     const snapshot = { ...snapshotOf([], complete, clock.now()), list, size };
-    return { snapshot, pages: count, source: 'bank' as const };
+    return { snapshot, pages: count };
   };
   const { snapshots } = createSnapshotService({
     read: readList,

@@ -104,9 +104,10 @@ export function snapshotOf(
   complete: boolean | null = true,
   askedAt: Instant = { wall: Date.UTC(2026, 10, 21), monotonic: 0 },
   durationMs = 5,
+  source: Snapshot['source'] = 'bank',
 ): Snapshot {
   const asOf = new Date(askedAt.wall).toISOString();
-  return { list: new LocalList(accounts), size: accounts.length, askedAt, asOf, durationMs, complete };
+  return { list: new LocalList(accounts), size: accounts.length, askedAt, asOf, durationMs, complete, source };
 }
 
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null, freq: 4 });

@@ -96,12 +96,12 @@ class Scene {
 
   /** Takes another instance's copy. */
   takeCopy() {
-    this.copy = { ...this.empty(), source: 'shared' };
+    this.copy = this.empty('shared');
     return this.snapshots.get(ANY);
   }
 
-  empty(): ReadSnapshot {
-    return { snapshot: snapshotOf([], true, this.clock.now()), pages: 1, source: 'bank' };
+  empty(source: 'bank' | 'shared' = 'bank'): ReadSnapshot {
+    return { snapshot: snapshotOf([], true, this.clock.now(), 5, source), pages: 1 };
   }
 
   token(): AccessToken {
