@@ -10,6 +10,7 @@ import type { Answer } from './call.js';
 import type { Gateway } from './gateway.js';
 import type { PretendBank } from './pretend-bank.js';
 import { PLANTED } from './sample-accounts.js';
+import { coded, itemsOf, readDocument, under } from './documents.js';
 import { until } from './until.js';
 
 /**
@@ -86,6 +87,31 @@ export function expectNoSecret(text: string, secrets: readonly string[]): void {
   expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
 }
 
+/** The fields of each event in docs/logs.md. An event that names another one has its fields too. */
+function documentedFields(): Map<string, Set<string>> {
+  const fields = new Map<string, Set<string>>();
+  for (const { names, rest } of itemsOf(under(readDocument('docs/logs.md'), 'Events'))) {
+    const words = coded(rest);
+    const all = new Set(words.flatMap((word) => [word, ...(fields.get(word) ?? [])]));
+    for (const name of names) fields.set(name, all);
+  }
+  return fields;
+}
+
+const EVERY_LINE = new Set(['time', 'level', 'msg', 'event', 'owner', 'err']);
+
+/** The fields of log lines that docs/logs.md does not list, such as `bank.call ms`. */
+function undocumentedFields(lines: readonly string[]): string[] {
+  const documented = documentedFields();
+  const found = lines.flatMap((line) => {
+    const parsed = JSON.parse(line) as { event?: string };
+    const fields = documented.get(parsed.event ?? '');
+    const others = Object.keys(parsed).filter((field) => !EVERY_LINE.has(field) && !fields?.has(field));
+    return others.map((field) => `${parsed.event} ${field}`);
+  });
+  return [...new Set(found)];
+}
+
 /** Asserts: no secret in log lines (after the first `from`), errors and health; one token request at a time; no internal error. */
 export async function expectSafe(
   bank: PretendBank,
@@ -96,6 +122,7 @@ export async function expectSafe(
   const secrets = secretsOf(bank);
   expectNoSecret((await gateway.get('/health')).text, secrets);
   expectNoSecret(gateway.lines.slice(from).join(''), secrets);
+  expect(undocumentedFields(gateway.lines)).toEqual([]);
   for (const answer of answers) {
     if (answer.status !== 200) expectNoSecret(answer.text, secrets);
     expectNoSecret(JSON.stringify(answer.headers), secrets);
