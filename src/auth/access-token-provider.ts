@@ -129,9 +129,8 @@ export class AccessTokenProvider {
     const error = this.#backOff.failed(thrown);
     this.options.activity.emit('tokenRequestEnded', { tokens: this, error });
     if (this.options.isInUse?.() === false) return error;
-    const { code, owner, detail } = error;
     this.options.logger[error.needsSomeone ? 'error' : 'warn'](
-      { event: 'token.failed', code, owner, detail, retryInMs: Math.round(error.retryAfterMs ?? 0) },
+      { event: 'token.failed', ...error.fields, retryInMs: Math.round(error.retryAfterMs ?? 0) },
       'the request for an access token failed',
     );
     return error;

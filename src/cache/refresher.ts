@@ -191,8 +191,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
 
   /** Logs that the thread of the cached list died. The next call starts a refresh. */
   #logLost(error: GatewayError, refreshId?: string): void {
-    const { code, owner, detail } = error;
-    const fields = { event: 'snapshot.failed', refreshId, code, owner, detail, err: error };
+    const fields = { event: 'snapshot.failed', refreshId, ...error.fields, err: error };
     this.log.logger.error(fields, 'the thread of the cached accounts has ended');
   }
 
@@ -200,11 +199,11 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   #toFailure(error: GatewayError, backOff: BackOff, refreshId: string): GatewayError {
     // the token provider has its own back-off
     if (error instanceof NoToken) return error;
-    const { code, owner, detail, needsSomeone } = error;
+    const { code, needsSomeone } = error;
     if (code === 'access-not-granted') this.cached.drop();
     const waiting = backOff.failed(error);
     const retryInMs = Math.round(waiting.retryAfterMs ?? 0);
-    const fields = { event: 'snapshot.failed', refreshId, code, owner, detail, retryInMs };
+    const fields = { event: 'snapshot.failed', refreshId, ...error.fields, retryInMs };
     const stack = code === 'internal-error' && { err: error };
     this.log.logger[needsSomeone ? 'error' : 'warn']({ ...fields, ...stack }, 'the accounts could not be refreshed');
     return waiting;

@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
+import { readReference } from './bank-reference.js';
 import { toRetryAfterMs } from './http-date.js';
 import { schemesOf } from './open-tunnel.js';
 import { NAMES, type BankTarget, type WireAnswer } from './wire-client.js';
@@ -34,8 +35,10 @@ export function toAnswerError(answer: WireAnswer, target: BankTarget): GatewayEr
   const { status, headers } = answer;
   const retryAfterMs = toRetryAfterMs(headers['retry-after'], headers.date);
   const isAskedToWait = status === 429 || (status === 503 && retryAfterMs !== undefined);
-  const fail = (code: ProblemCode, detail: string) =>
-    new GatewayError(code, detail, { retryAfterMs, upstreamStatus: status, isAskedToWait });
+  const fail = (code: ProblemCode, detail: string) => {
+    const bankReference = readReference(headers, answer.body);
+    return new GatewayError(code, detail, { retryAfterMs, upstreamStatus: status, bankReference, isAskedToWait });
+  };
   const name = NAMES[target].replace('the', 'The');
   const answered = `${name} answered ${status}`;
   if (status === 200) {

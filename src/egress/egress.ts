@@ -223,7 +223,8 @@ export class Egress {
     const outcome = { status: status ?? undefined, failure: failure ?? undefined };
     if (span) endCallSpan(span, outcome);
     const fields = { target, host, path, ...query, refreshId: headers['X-Request-Id'], ms: Math.round(ms), ...outcome };
-    this.parts.logger.debug({ event: 'bank.call', ...fields }, 'call to the bank');
+    const reference = answer?.error?.bankReference;
+    this.parts.logger.debug({ event: 'bank.call', ...fields, ...reference }, 'call to the bank');
     if (failure === 'given-up' || failure === 'not-sent') return;
     const server = { serverAddress: hostname, serverPort: Number(port || 443) };
     this.parts.activity.emit('bankCallEnded', { target, ...server, status, ms, code: failure });

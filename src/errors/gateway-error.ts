@@ -1,5 +1,11 @@
 import { PROBLEMS, type Owner, type ProblemCode } from './problem-table.js';
 
+/** What a failed answer of the bank has for its service desk: letters only, and hexadecimal (egress/bank-reference.ts). */
+export interface BankReference {
+  readonly bankCode?: string | undefined;
+  readonly bankTraceId?: string | undefined;
+}
+
 /** Optional properties of an error. */
 export interface GatewayErrorOptions {
   readonly cause?: unknown;
@@ -9,6 +15,8 @@ export interface GatewayErrorOptions {
   readonly owner?: Owner;
   /** HTTP status of the bank's response; for /health, never for callers. */
   readonly upstreamStatus?: number | undefined;
+  /** For operators; never for callers. */
+  readonly bankReference?: BankReference | undefined;
   /**
    * True if the bank or the proxy rejected who we are, so that retries may lock the user. By default decided by the code;
    * false if it is only inferred from closed connections.
@@ -39,6 +47,7 @@ export class GatewayError extends Error {
   readonly owner: Owner;
   readonly status: number;
   readonly upstreamStatus: number | undefined;
+  readonly bankReference: BankReference | undefined;
   readonly isRejection: boolean;
   readonly isAskedToWait: boolean;
   readonly retryAfterMs: number | undefined;
@@ -54,6 +63,7 @@ export class GatewayError extends Error {
     this.owner = options.owner ?? PROBLEMS[code].owner;
     this.status = options.status ?? PROBLEMS[code].status;
     this.upstreamStatus = options.upstreamStatus;
+    this.bankReference = options.bankReference;
     this.isRejection = options.isRejection ?? REJECTIONS.has(code);
     this.isAskedToWait = options.isAskedToWait ?? false;
     this.retryAfterMs = options.retryAfterMs;
@@ -64,6 +74,12 @@ export class GatewayError extends Error {
   /** True if the problem stays until someone acts; it is then logged as an error (docs/logs.md#events). */
   get needsSomeone(): boolean {
     return this.owner === 'operator' || this.code === 'access-not-granted' || this.code === 'proxy-refused';
+  }
+
+  /** Its fields in a log line. */
+  get fields() {
+    const { code, owner, detail } = this;
+    return { code, owner, detail, ...this.bankReference };
   }
 
   /** Returns the same problem with one more sentence. */

@@ -241,9 +241,12 @@ describe('the doctor reports the broken step', () => {
       },
     ]);
     // the negative case: TLS 1.2 does not help
-    bank.onToken = answer(403);
-    const { step: other } = await examineWith(toEnvironment(bank));
+    const reference = { bankCode: 'AddressUnknown', bankTraceId: '4bf92f3577b34da6a3ce929d0e0e4736' };
+    bank.onToken = answer(403, { errorCode: reference.bankCode, traceId: reference.bankTraceId });
+    const { step: other, text } = await examineWith(toEnvironment(bank));
     expect(other('token').problem).toContain('TLS 1.2 was tried once and gave the same (address-not-allowed)');
+    expect(other('token').facts).toMatchObject(reference);
+    expect(text).toMatch(/bankCode +AddressUnknown\n +bankTraceId +4bf92f3577/);
     expect(bank.requests.filter(({ path }) => path.includes('authorize'))).toHaveLength(2);
   });
 

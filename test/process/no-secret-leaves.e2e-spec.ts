@@ -5,6 +5,7 @@ import { type Gateway, startGateway } from '../support/gateway.js';
 import type { Answer } from '../support/call.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { issueToken, json, type PretendBank } from '../support/pretend-bank.js';
+import { QUOTING_HEADERS, quoted } from '../support/fault-answers.js';
 import { PLANTED } from '../support/sample-accounts.js';
 
 const bank = await bankForFile();
@@ -21,11 +22,7 @@ describe('no secret leaks', () => {
     const echo =
       (status: number): PretendBank['onToken'] =>
       (request, response) =>
-        json(response, status, {
-          ...PLANTED,
-          message: `${PLANTED.text} ${request.headers.authorization}`,
-          path: request.url,
-        });
+        json(response, status, { ...PLANTED, ...quoted(request), path: request.url }, QUOTING_HEADERS);
     const answers: Answer[] = [];
     const askAfter = async (change: Partial<PretendBank>) => {
       Object.assign(bank, change);
@@ -50,6 +47,24 @@ describe('no secret leaks', () => {
     expect(problem.code).toBe('bank-response-invalid');
     expectNoSecret(text, [PLANTED.iban, PLANTED.text]);
     expectNoSecret(gateway.lines.join(''), [PLANTED.iban, PLANTED.text]);
+  });
+
+  it("with the bank's code and trace id, which are in log and health, and not in a response for apps", async () => {
+    const reference = { bankCode: 'AccountLocked', bankTraceId: '4bf92f35-77b3-4da6-a3ce-929d0e0e4736' };
+    const from = gateway.lines.length;
+    clock.advance(400_000);
+    bank.onToken = (request, response) => {
+      const body = { ...quoted(request), errors: [{ errorCode: reference.bankCode }] };
+      json(response, 401, body, { 'x-request-id': reference.bankTraceId });
+    };
+    const { text, headers } = await gateway.get('/api/v1/accounts');
+    expect(text + JSON.stringify(headers)).not.toMatch(/AccountLocked|4bf92f35/);
+    const { json: health, text: shown } = await gateway.get('/health');
+    const lastError = { code: 'credentials-rejected', status: 401, ...reference };
+    expect(health.details).toMatchObject({ token: { lastError }, bank: { lastError } });
+    expect(gateway.events('token.failed').at(-1)).toMatchObject(reference);
+    expectNoSecret(shown + gateway.lines.slice(from).join(''), secretsOf(bank));
+    bank.onToken = issueToken(bank);
   });
 
   it('the negative case: the search finds the values in the accounts, where they belong', async () => {

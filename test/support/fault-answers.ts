@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { json, type Handler } from './pretend-bank.js';
 import { PLANTED } from './sample-accounts.js';
 
@@ -5,7 +6,16 @@ import { PLANTED } from './sample-accounts.js';
 export const status =
   (code: number, headers: Record<string, string> = {}): Handler =>
   (request, response) =>
-    json(response, code, { detail: PLANTED.text, iban: PLANTED.iban, given: request.headers.authorization }, headers);
+    json(response, code, { ...quoted(request), iban: PLANTED.iban }, { ...QUOTING_HEADERS, ...headers });
+
+/** Secrets and account data where the bank's own code and trace id are read. */
+export const quoted = ({ headers: { authorization = '' } }: Pick<IncomingMessage, 'headers'>) => ({
+  detail: PLANTED.text,
+  code: PLANTED.iban,
+  traceId: authorization.split(' ')[1],
+  errors: [{ errorCode: PLANTED.text, code: authorization, traceId: PLANTED.iban }],
+});
+export const QUOTING_HEADERS = { 'x-request-id': PLANTED.iban, 'x-correlation-id': PLANTED.iban.toLowerCase() };
 
 /** A 200 with this body; JSON, unless a header differs. */
 export const body =

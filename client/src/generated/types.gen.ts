@@ -393,6 +393,14 @@ export type TokenHealth = {
          * HTTP status of the answer; null if there was none
          */
         status: number | null;
+        /**
+         * the bank's own error code
+         */
+        bankCode?: string;
+        /**
+         * the bank's trace id
+         */
+        bankTraceId?: string;
     } | null;
 };
 
@@ -450,6 +458,14 @@ export type BankHealth = {
          * HTTP status of the answer; null if there was none
          */
         status: number | null;
+        /**
+         * the bank's own error code
+         */
+        bankCode?: string;
+        /**
+         * the bank's trace id
+         */
+        bankTraceId?: string;
         target: 'token' | 'accounts';
     } | null;
     /**

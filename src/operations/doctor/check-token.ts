@@ -25,13 +25,14 @@ const MAY_BE_LATE = new Set(['certificate-rejected', 'address-not-allowed']);
  * @param older an identity that speaks at most TLS 1.2
  */
 export async function explainByOlderTls(thrown: unknown, older: BankIdentity): Promise<unknown> {
-  const { code, owner, detail } = toGatewayError(thrown);
+  const error = toGatewayError(thrown);
+  const { code, owner, detail } = error;
   if (!MAY_BE_LATE.has(code)) return thrown;
   const failure = await older.tokens.get().then(() => null, toGatewayError);
   older.egress.retire();
   if (failure) {
     const gave = failure.code === code ? `the same (${code}).` : `${failure.code}: ${failure.detail}`;
-    return new StepFailed({ ...problemOf(code, `${detail} TLS 1.2 was tried once and gave ${gave}`), owner });
+    return error.withSentence(`TLS 1.2 was tried once and gave ${gave}`);
   }
   const problem = `${detail} Over TLS 1.2 the bank accepts the certificate and issues a token: it asks for the certificate after the handshake.`;
   return new StepFailed({ code, owner, problem, remedy: 'Set BANK_TLS_MAX_VERSION=1.2, and restart the gateway.' });

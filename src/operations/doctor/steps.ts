@@ -91,7 +91,9 @@ export class Steps {
     } catch (thrown) {
       const problem = toProblem(thrown);
       const earlier = this.#reports.get(STEP_OF[problem.code] ?? name);
-      this.#note({ ...(earlier ?? toReport('failed')), status: 'failed', ...problem });
+      const report = earlier ?? toReport('failed');
+      const facts = { ...report.facts, ...(thrown instanceof GatewayError && thrown.bankReference) };
+      this.#note({ ...report, status: 'failed', facts, ...problem });
       throw thrown;
     }
   }

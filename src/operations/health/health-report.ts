@@ -103,7 +103,12 @@ export class HealthReport {
 }
 
 const toLastError = (trouble: Trouble | null) =>
-  trouble && { code: trouble.error.code, at: trouble.lastAt, status: trouble.error.upstreamStatus ?? null };
+  trouble && {
+    code: trouble.error.code,
+    at: trouble.lastAt,
+    status: trouble.error.upstreamStatus ?? null,
+    ...trouble.error.bankReference,
+  };
 
 /** The proxy on the route to either of the bank's hosts, `host:port`; null without one. */
 function toProxyHost(settings: Settings): string | null {

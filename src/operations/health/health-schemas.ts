@@ -11,6 +11,12 @@ const failure = z.object({
   code,
   at: z.iso.datetime().meta({ example: '2026-11-21T08:00:00.000Z' }),
   status: z.int().nullable().meta({ example: 503 }).describe('HTTP status of the answer; null if there was none'),
+  bankCode: z.string().optional().meta({ example: 'AuthorizationParseFailure' }).describe("the bank's own error code"),
+  bankTraceId: z
+    .string()
+    .optional()
+    .meta({ example: '4bf92f3577b34da6a3ce929d0e0e4736' })
+    .describe("the bank's trace id"),
 });
 
 /** One component. An unhealthy one starts with who must act and what to do, before its data. */

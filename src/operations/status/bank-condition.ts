@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { NoToken } from '../../auth/authorized-call.js';
 import { IdentityHolder } from '../../auth/identity-holder.js';
 import { Settings } from '../../config/settings.js';
-import type { GatewayError } from '../../errors/gateway-error.js';
+import type { BankReference, GatewayError } from '../../errors/gateway-error.js';
 import type { ProblemCode } from '../../errors/problem-table.js';
 import { Activity, type BankCallEnded } from '../../telemetry/activity.js';
 import { Log } from '../../telemetry/log.js';
@@ -22,12 +22,14 @@ export class BankCondition {
   /** The kinds of requests that fail. */
   readonly #failing = new Set<Target>();
   readonly #lastSuccessAt: Record<Target, string | null> = { token: null, accounts: null };
-  #lastError: {
-    readonly code: ProblemCode;
-    readonly at: string;
-    readonly status: number | null;
-    readonly target: Target;
-  } | null = null;
+  #lastError:
+    | ({
+        readonly code: ProblemCode;
+        readonly at: string;
+        readonly status: number | null;
+        readonly target: Target;
+      } & BankReference)
+    | null = null;
   #slow: { readonly since: string; readonly copyAgeMs: number } | null = null;
   #fastInARow = 0;
 
@@ -72,12 +74,12 @@ export class BankCondition {
       if (isLast) this.log.logger.info({ event: 'bank.recovered', target }, 'calls to the bank succeed again');
       return;
     }
-    const { code, owner, detail } = error;
-    this.#lastError = { code, at, status: error.upstreamStatus ?? null, target };
+    const { code, upstreamStatus: status = null, bankReference } = error;
+    this.#lastError = { code, at, status, target, ...bankReference };
     const isFirst = this.#failing.size === 0;
     this.#failing.add(target);
     if (!isFirst) return;
-    const fields = { event: 'bank.unavailable', code, owner, detail, target };
+    const fields = { event: 'bank.unavailable', ...error.fields, target };
     this.log.logger[error.needsSomeone ? 'error' : 'warn'](fields, 'calls to the bank fail');
   }
 

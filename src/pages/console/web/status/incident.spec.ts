@@ -493,6 +493,15 @@ Please tell us what is wrong, and when your service will be back to normal.
     );
   });
 
+  it("has the bank's own code and trace id under the response", () => {
+    const reference = { bankCode: 'AccountLocked', bankTraceId: '4bf92f3577b34da6a3ce929d0e0e4736' };
+    const lastError = { code: 'credentials-rejected', at: '2026-11-21T10:13:00.000Z', status: 401, ...reference };
+    const change = failingToken('credentials-rejected', 401, { lastError });
+    const failing = healthWith('degraded', { ...change, ...copyUntil('10:14:01') });
+    const rows = toReport(incidentOf(failing), failing, NOW);
+    expect(rows).toMatch(/Response +HTTP status 401\nYour error code +AccountLocked\nYour trace id +4bf92f3577/);
+  });
+
   it('host, first failure and last success belong to the failing request', () => {
     const failing = healthWith('degraded', { ...failingToken('bank-error', 503), ...copyUntil('10:14:01') });
     const rows = toReport(incidentOf(failing), failing, NOW);

@@ -9,6 +9,8 @@ const toUtc = (instant: string | number): string =>
 /** The text for the bank's service desk or the network team: who we are, the call and its response, and a request. */
 export function toReport({ cause, request, call }: Incident, health: Health, now: number): string {
   const { bank, certificate, egress, token } = health.details;
+  // with a response, it is the last error of the request that fails
+  const error = cause.answer === null ? null : cause.part === 'token' ? token.lastError : bank.lastError;
   const host = cause.part === 'token' ? token.host : bank.host;
   const since = cause.since === null ? '' : ` since ${toUtc(cause.since)}`;
   const asked = cause.part === 'token' ? 'GET, the access token' : 'GET, the account list';
@@ -18,6 +20,8 @@ export function toReport({ cause, request, call }: Incident, health: Health, now
     ['Our request', isEmpty ? 'GET, the account list' : asked],
     ['Host', host],
     ['Response', toResponse(cause)],
+    ['Your error code', error?.bankCode ?? null],
+    ['Your trace id', error?.bankTraceId ?? null],
     ['First failure', cause.since && toUtc(cause.since)],
     ['Attempts', cause.attempts === null ? null : String(cause.attempts)],
     ['Last success', lastSuccess && toUtc(lastSuccess)],

@@ -1,0 +1,40 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { BankReference } from '../errors/gateway-error.js';
+
+/** A larger body is not read: error bodies are small. */
+const MAX_BODY_BYTES = 65_536;
+const CODE = /^[A-Za-z]{1,60}$/;
+const TRACE_ID = /^[0-9a-f][0-9a-f-]{14,62}[0-9a-f]$/i;
+/** Digits, perhaps after two letters: an account number or an IBAN, which can be hexadecimal. */
+const NUMBER = /(?:^|-)[a-f]{0,2}\d{14,}(?:-|$)/i;
+const TRACE_HEADERS = ['x-correlation-id', 'x-request-id', 'x-amzn-trace-id'];
+
+/**
+ * The code and the trace id of a failed answer, by which the bank's service desk finds it: from the JSON body, its first error, or
+ * the usual headers. Anything that does not match the strict patterns is left out, because a body may quote secrets or accounts.
+ */
+export function readReference(headers: IncomingHttpHeaders, body: Buffer): BankReference {
+  const found = objectsOf(body);
+  const [, ofParent] = /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(String(headers['traceparent'])) ?? [];
+  const traceIds = [...found.map(({ traceId }) => traceId), ofParent, ...TRACE_HEADERS.map((name) => headers[name])];
+  return {
+    bankCode: found.flatMap(({ errorCode, code }) => [errorCode, code]).find((text) => matches(CODE, text)),
+    bankTraceId: traceIds.find((text): text is string => matches(TRACE_ID, text) && !isNumber(text)),
+  };
+}
+
+/** The document or the first item of a list, and the first of its `errors`; none for anything but JSON. */
+function objectsOf(body: Buffer): Readonly<Record<string, unknown>>[] {
+  try {
+    const json: unknown = body.length > MAX_BODY_BYTES ? null : JSON.parse(body.toString());
+    const first: unknown = Array.isArray(json) ? json[0] : json;
+    const { errors } = Object(first) as { readonly errors?: unknown };
+    return [first, Array.isArray(errors) ? errors[0] : null].map(Object);
+  } catch {
+    return [];
+  }
+}
+
+const matches = (pattern: RegExp, text: unknown): text is string => typeof text === 'string' && pattern.test(text);
+
+const isNumber = (text: string): boolean => NUMBER.test(text) || NUMBER.test(text.replaceAll('-', ''));
