@@ -14,8 +14,6 @@ interface AccessTokenProviderOptions {
   readonly logger: Logger;
   readonly activity: Activity;
   readonly random?: () => number;
-  /** False while another identity is in use: a failure is then reported with the files, once. */
-  readonly isInUse?: () => boolean;
 }
 
 /**
@@ -63,6 +61,21 @@ export class AccessTokenProvider {
     return this.#renew();
   }
 
+  /**
+   * Uses a token that has just arrived.
+   * @throws GatewayError bank-timeout if it has already expired: the machine may have slept during the call
+   */
+  take(token: AccessToken): void {
+    const { clock, logger } = this.options;
+    if (clock.hasReached(token.unusableAt)) {
+      throw new GatewayError('bank-timeout', 'The access token had already expired when it arrived.');
+    }
+    this.#current = token;
+    this.#backOff.succeeded();
+    const ms = Math.round(clock.since(token.requestedAt));
+    logger.info({ event: 'token.acquired', lifetimeSeconds: token.lifetimeMs / 1000, ms }, 'access token acquired');
+  }
+
   /** The token that may be sent now, or null. */
   get usable(): AccessToken | null {
     return this.#current && !this.options.clock.hasReached(this.#current.unusableAt) ? this.#current : null;
@@ -105,19 +118,10 @@ export class AccessTokenProvider {
   }
 
   async #request(): Promise<AccessToken> {
-    const { request, logger, activity, clock } = this.options;
-    const started = performance.now();
     try {
-      const token = await request();
-      // the machine may have slept during the call
-      if (clock.hasReached(token.unusableAt)) {
-        throw new GatewayError('bank-timeout', 'The access token had already expired when it arrived.');
-      }
-      this.#current = token;
-      this.#backOff.succeeded();
-      activity.emit('tokenRequestEnded', { tokens: this, error: null });
-      const ms = Math.round(performance.now() - started);
-      logger.info({ event: 'token.acquired', lifetimeSeconds: token.lifetimeMs / 1000, ms }, 'access token acquired');
+      const token = await this.options.request();
+      this.take(token);
+      this.options.activity.emit('tokenRequestEnded', { tokens: this, error: null });
       return token;
     } catch (thrown) {
       throw this.#failed(toGatewayError(thrown));
@@ -128,7 +132,6 @@ export class AccessTokenProvider {
     if (thrown.code === 'stopping') return thrown;
     const error = this.#backOff.failed(thrown);
     this.options.activity.emit('tokenRequestEnded', { tokens: this, error });
-    if (this.options.isInUse?.() === false) return error;
     this.options.logger[error.needsSomeone ? 'error' : 'warn'](
       { event: 'token.failed', ...error.fields, retryInMs: Math.round(error.retryAfterMs ?? 0) },
       'the request for an access token failed',

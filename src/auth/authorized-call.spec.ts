@@ -40,7 +40,7 @@ function begin(answers: (number | Error | (() => Error))[], parts: { token?: Err
       },
     },
   } as unknown as BankIdentity;
-  const identities = { current: identity };
+  const identities = { current: identity, failed: () => Promise.resolve() };
   const call = new AuthorizedCall(identities, { BANK_BASE_URL: 'https://api.bank.example' } as Settings, clock);
   const get = (signal = new AbortController().signal) =>
     call.get({ path: '/api/v1/accounts', query: { PageNumber: '1' }, refreshId: 'r-1', signal });

@@ -26,7 +26,7 @@ interface AuthorizedRequest extends Pick<WireRequest, 'judge' | 'isFresh'> {
 @Injectable()
 export class AuthorizedCall {
   constructor(
-    @Inject(IdentityHolder) private readonly identities: Pick<IdentityHolder, 'current'>,
+    @Inject(IdentityHolder) private readonly identities: Pick<IdentityHolder, 'current' | 'failed'>,
     private readonly settings: Settings,
     private readonly clock: Clock,
   ) {}
@@ -43,9 +43,10 @@ export class AuthorizedCall {
       } catch (error) {
         // the token became too old while the call waited for its slot; each attempt takes longer than a token lives, so
         // the loop ends
-        const isTooLate = error instanceof TooLateToSend;
-        const isReplaced = error instanceof NoToken && identity !== this.identities.current;
-        if (!isTooLate && !isReplaced) throw error;
+        if (error instanceof TooLateToSend) continue;
+        if (!(error instanceof GatewayError) || request.signal.aborted) throw error;
+        await orAborted(this.identities.failed(identity, error), request.signal);
+        if (identity === this.identities.current) throw error;
       }
     }
   }

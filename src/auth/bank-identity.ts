@@ -16,22 +16,21 @@ export class BankIdentity {
   /**
    * @param material certificate, key, user name, password and trusted roots
    * @param inTurn runs a token request when its turn comes; by default at once
-   * @param isInUse false while another identity is in use
    */
   constructor(
     readonly material: IdentityMaterial,
-    parts: EgressParts,
+    private readonly parts: EgressParts,
     inTurn: (request: () => Promise<AccessToken>) => Promise<AccessToken> = (request) => request(),
-    isInUse: () => boolean = () => true,
   ) {
     const { keyPem, certificatePem, chainPem } = material.certificate;
     const tls = { key: keyPem, cert: [certificatePem, ...chainPem].join('\n'), ca: material.ca };
     this.egress = new Egress(tls, material.proxyCa, parts);
-    this.tokens = new AccessTokenProvider({
-      ...parts,
-      isInUse,
-      request: () => inTurn(() => requestToken(this.egress, material, parts)),
-    });
+    this.tokens = new AccessTokenProvider({ ...parts, request: () => inTurn(() => this.requestToken()) });
+  }
+
+  /** @throws GatewayError as `requestToken`, or the reason of `signal` */
+  requestToken(signal?: AbortSignal): Promise<AccessToken> {
+    return requestToken(this.egress, this.material, this.parts, signal);
   }
 
   get certificate(): ClientCertificate {

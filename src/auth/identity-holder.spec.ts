@@ -12,6 +12,9 @@ import { readSettings } from '../config/read-settings.js';
 import type { SecretSource } from '../config/kinds.js';
 import type { Settings } from '../config/settings.js';
 import { FileUnusable } from '../files/small-file.js';
+import { Clock } from '../time/clock.js';
+import { toAccessToken } from './access-token.js';
+import { AuthorizedCall } from './authorized-call.js';
 import { IdentityHolder } from './identity-holder.js';
 import { watchedFiles } from './identity-material.js';
 
@@ -38,15 +41,14 @@ async function startHolder(prepare: (bank: PretendBank) => void = () => undefine
   };
   const clock = new MovedClock();
   const log = keepLines();
-  const activity = new Activity();
   const holder = await IdentityHolder.start({
-    activity,
+    activity: new Activity(),
     settings: { ...settings, BANK_PASSWORD: unsteady },
     clock,
     logger: log.logger,
   });
   holders.add(holder);
-  return { bank, clock, holder, log, fault, activity };
+  return { bank, clock, holder, log, fault, settings };
 }
 
 it('EMFILE while files change is reported once, and the files are read again', async () => {
@@ -64,23 +66,6 @@ it('EMFILE while files change is reported once, and the files are read again', a
   clock.advance(60_000);
   await until(() => log.lines('certificate.replaced').length === 1);
   expect(holder.status()).toMatchObject({ thumbprint: next.thumbprint, next: null });
-});
-
-it('each of several broken files is logged once, and the good one after them is reported', async () => {
-  const { bank, clock, fault, log } = await startHolder();
-  writeFileSync(bank.files.pfx, 'broken');
-  await until(() => log.lines('certificate.refused').length === 1);
-  writeFileSync(bank.files.pfx, 'broken once more');
-  await until(() => log.lines('certificate.refused').length === 2);
-  const reads = fault.reads;
-  clock.advance(60_000);
-  await until(() => fault.reads > reads);
-  expect(log.lines('certificate.refused')).toHaveLength(2);
-  expect(log.lines('certificate.replaced')).toEqual([]);
-  const next = await bank.issueClient('renewed');
-  writeFileSync(bank.files.passcode, next.passcode);
-  writeFileSync(bank.files.pfx, next.pfx);
-  await until(() => log.lines('certificate.replaced').length === 1);
 });
 
 it('reads nothing after close(), which may be called twice', async () => {
@@ -229,16 +214,25 @@ it('a certificate that waits is not tried before the Retry-After of that rejecti
   expect(bank.requests.map(({ thumbprint }) => thumbprint === scene.next.thumbprint)).toEqual([true, false, true]);
 });
 
-it.each<[string, (holder: IdentityHolder, bank: PretendBank) => Promise<unknown>]>([
-  ['the token request', (holder) => holder.current.tokens.get()],
+it.each<[string, (holder: IdentityHolder, settings: Settings) => Promise<void>]>([
   [
-    'the list',
-    (holder, { url }) =>
-      holder.current.egress.get({ target: 'accounts', baseUrl: url, path: '/api/v1/accounts', headers: {} }),
+    'the token request',
+    (holder) => expect(holder.current.tokens.get()).rejects.toMatchObject({ code: 'bank-untrusted' }),
+  ],
+  [
+    'the list, within the same call,',
+    (holder, settings) => {
+      const clock = new Clock();
+      holder.current.tokens.take(toAccessToken('issued before', 300_000, clock.now()));
+      const call = new AuthorizedCall(holder, settings, clock);
+      const { signal } = new AbortController();
+      const answer = call.get({ path: '/api/v1/accounts', query: {}, refreshId: 'r-1', signal });
+      return expect(answer).resolves.toMatchObject({ status: 200 });
+    },
   ],
 ])('a changed CA file does not wait with the new certificate, once %s fails for the old CA', async (_name, call) => {
   let roots = Buffer.of();
-  const { bank, holder, log } = await startHolder(({ files }) => {
+  const { bank, holder, log, settings } = await startHolder(({ files }) => {
     roots = readFileSync(files.ca);
     writeFileSync(files.ca, createAuthority('Earlier CA').pem);
   });
@@ -246,8 +240,8 @@ it.each<[string, (holder: IdentityHolder, bank: PretendBank) => Promise<unknown>
   writeFileSync(bank.files.ca, roots);
   await until(() => log.lines('certificate.refused').some(({ code }) => code === 'credentials-rejected'));
   expect(log.lines('certificate.replaced')).toEqual([]);
-  await expect(call(holder, bank)).rejects.toMatchObject({ code: 'bank-untrusted' });
-  expect(log.lines('certificate.replaced')).toHaveLength(1);
+  await call(holder, settings);
+  expect(log.lines('certificate.replaced')).toMatchObject([{ proved: true }]);
   await holder.current.tokens.get();
   expect(holder.status()).toMatchObject({ next: { thumbprint: next.thumbprint, state: 'waiting-for-bank' } });
 });

@@ -4,67 +4,61 @@ import pLimit from 'p-limit';
 import { RenewedFiles } from '../files/renewed-files.js';
 import { FileUnusable } from '../files/small-file.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
-import type { ProblemCode } from '../errors/problem-table.js';
 import { daysLeft, ExpiryNotice } from './expiry-notice.js';
-import { orAborted } from '../time/deadline.js';
+import { BackOff } from '../time/back-off.js';
 import type { EgressParts } from '../egress/egress.js';
 import { BankIdentity } from './bank-identity.js';
 import { IdentityLog } from './identity-log.js';
 import {
-  readCredentials,
-  readIdentityMaterial,
-  readRoots,
+  findIdentityMaterial,
+  toMaterial,
   watchedFiles,
+  type FoundMaterial,
   type IdentityMaterial,
 } from './identity-material.js';
-import { validityError } from './client-certificate.js';
+import { validityError, type ClientCertificate } from './client-certificate.js';
 import { CertificateUnreadable } from '../files/certificate-unreadable.js';
 
-/** Failures of what is in use that a changed password, user name or CA file may end. */
-const MENDED_BY_OTHER_FILES: ReadonlySet<string> = new Set<ProblemCode>([
-  'credentials-rejected',
-  'bank-untrusted',
-  'proxy-refused',
-]);
 /** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */
 const POLL_EVERY_MS = 1000;
 
 /**
- * Holds the current identity and replaces it without a restart. Changed files are read, checked and proved by a real
- * token request before they take effect, all together. A bad file changes nothing and is reported. Read `current` each
- * time; do not keep it.
+ * Holds the current identity and replaces it without a restart. Changed files are the next identity: with a token it
+ * becomes the current one. While the bank rejects the current identity, everything new but the certificate is tried too,
+ * because a certificate may wait for days, and a new password must not wait with it. Read `current` each time; do not
+ * keep it.
  */
 export class IdentityHolder implements OnApplicationShutdown {
   readonly #oneTokenRequest = pLimit(1);
-  readonly #files: RenewedFiles<IdentityMaterial>;
+  readonly #files: RenewedFiles<FoundMaterial>;
   readonly #log: IdentityLog;
   readonly #expiry: ExpiryNotice;
   readonly #expiryTimer: NodeJS.Timeout;
   #current: BankIdentity;
-  /** A new identity that no token request has proved yet. Its back-off decides when the next request may. */
-  #candidate: BankIdentity | null = null;
+  /** True if the current identity fails for a reason that the operator can change, since its last token. */
+  #isRejected = false;
+  /** Back-off of the token requests for the next identity. */
+  #proofs: BackOff;
 
   /** Reads the first identity. @throws CertificateUnreadable, FileUnusable */
   static async start(parts: EgressParts): Promise<IdentityHolder> {
     const { settings, clock } = parts;
-    // these run only once `holder` is set
-    const files: RenewedFiles<IdentityMaterial> = new RenewedFiles<IdentityMaterial>({
+    // `use` and `rejected` run only once `holder` is set
+    const files: RenewedFiles<FoundMaterial> = new RenewedFiles<FoundMaterial>({
       files: watchedFiles(settings),
       clock,
       everyMs: POLL_EVERY_MS,
-      read: () => readIdentityMaterial(settings, new Date(clock.now().wall)),
-      isInUse: (material) => isDeepStrictEqual(material, holder.current.material),
-      putIntoUse: (material, signal) => holder.#prove(material, signal),
-      unchanged: () => holder.#unchanged(),
-      rejected: (error, material) => holder.#rejected(toUnusable(error), material),
+      read: () => findIdentityMaterial(settings, new Date(clock.now().wall)),
+      use: (found, signal) => holder.#use(found, signal),
+      rejected: (error, found) => holder.#rejected(toUnusable(error), found),
     });
-    const holder = new IdentityHolder(parts, files, await files.open());
+    const holder = new IdentityHolder(parts, files, toMaterial(await files.open()));
     return holder;
   }
 
   private constructor(
     private readonly parts: EgressParts,
-    files: RenewedFiles<IdentityMaterial>,
+    files: RenewedFiles<FoundMaterial>,
     material: IdentityMaterial,
   ) {
     this.#files = files;
@@ -74,6 +68,7 @@ export class IdentityHolder implements OnApplicationShutdown {
       remedy: 'get a new one from the bank and install it',
       expiredCode: 'certificate-unusable',
     });
+    this.#proofs = new BackOff(parts.clock);
     this.#current = this.#create(material);
     this.#log.loaded(material.certificate, this.#nowMs);
     this.#checkExpiry();
@@ -90,8 +85,18 @@ export class IdentityHolder implements OnApplicationShutdown {
    */
   reload(): Promise<void> {
     this.#current.tokens.resetBackOff();
-    this.#candidate?.tokens.resetBackOff();
     return this.#files.reload();
+  }
+
+  /**
+   * Must be called when a call fails. When the bank begins to reject the current identity, it may have switched to the
+   * waiting files: they are tried at once, unless the error has a Retry-After. Resolves once they are in use or rejected.
+   */
+  async failed(identity: BankIdentity, { owner, retryAfterMs }: GatewayError): Promise<void> {
+    if (identity !== this.#current) return;
+    const isFirst = owner === 'operator' && !this.#isRejected;
+    this.#isRejected ||= owner === 'operator';
+    if (isFirst && retryAfterMs === undefined) await this.#files.retry();
   }
 
   /** The certificate as health shows it, without secrets. */
@@ -113,7 +118,6 @@ export class IdentityHolder implements OnApplicationShutdown {
   onApplicationShutdown(): void {
     clearInterval(this.#expiryTimer);
     this.#files.close();
-    this.#dropCandidate();
     this.#current.egress.close();
   }
 
@@ -129,17 +133,17 @@ export class IdentityHolder implements OnApplicationShutdown {
   #waitingStatus() {
     const { waiting } = this.#files;
     if (!waiting) return { next: null, rejected: null, credentialsRejected: null };
-    const { value, since } = waiting;
+    const { since } = waiting;
     const error = toUnusable(waiting.error);
     const { code, detail } = error;
-    const { certificate } = this.#current;
-    if (value && value.certificate.thumbprint === certificate.thumbprint) {
+    const certificate = certificateIn(waiting.value);
+    if (certificate?.thumbprint === this.#current.certificate.thumbprint) {
       return { next: null, rejected: null, credentialsRejected: { code, detail } };
     }
-    const state = stateOf(value, error, this.#nowMs);
+    const state = stateOf(certificate, error, this.#nowMs);
     const next = {
-      thumbprint: value?.certificate.thumbprint ?? null,
-      notAfter: value?.certificate.notAfter.toISOString() ?? null,
+      thumbprint: certificate?.thumbprint ?? null,
+      notAfter: certificate?.notAfter.toISOString() ?? null,
       state,
       since: new Date(since.wall).toISOString(),
       detail,
@@ -147,40 +151,58 @@ export class IdentityHolder implements OnApplicationShutdown {
     return { next, rejected: state === 'refused' ? { code, detail } : null, credentialsRejected: null };
   }
 
-  #rejected(error: GatewayError, material: IdentityMaterial | null): void {
-    const isWaiting = stateOf(material, error, this.#nowMs) !== 'refused';
-    this.#log.rejected(error, material, this.#current.material, isWaiting);
-    this.#takeOtherFiles(this.#current.tokens.failureNow()?.code);
-  }
-
-  #unchanged(): void {
-    this.#dropCandidate();
-    this.#log.unchanged(this.#current.certificate);
+  #rejected(error: GatewayError, found: FoundMaterial | null): void {
+    const certificate = certificateIn(found);
+    const isWaiting = stateOf(certificate, error, this.#nowMs) !== 'refused';
+    this.#log.rejected(error, certificate, this.#current.certificate, isWaiting);
   }
 
   /**
-   * Requests a token with the new material, as often as its back-off allows. When the token arrives, `#requestToken`
-   * has swapped the identities. If the bank does not respond, the new identity takes over only if the current one has
-   * expired.
-   * @throws GatewayError the reason why it is not in use
+   * Makes the files' contents the current identity, if that is proved.
+   * @throws Error why their certificate is not in use; GatewayErrors have the time until the next try
    */
-  async #prove(material: IdentityMaterial, signal: AbortSignal): Promise<void> {
-    if (!isDeepStrictEqual(this.#candidate?.material, material)) {
-      this.#dropCandidate();
-      this.#candidate = this.#create(material);
-    }
-    const candidate = this.#candidate as BankIdentity;
+  async #use(found: FoundMaterial, signal: AbortSignal): Promise<void> {
+    const { material } = this.#current;
+    if (isDeepStrictEqual(found, material)) return this.#log.unchanged(material.certificate);
+    if (!isDeepStrictEqual(found, this.#files.waiting?.value)) this.#proofs = new BackOff(this.parts.clock);
+    const { certificate, ...access } = found;
+    const failure = certificate instanceof Error ? certificate : await this.#prove({ certificate, ...access }, signal);
+    if (!failure) return;
+    const other = { ...material, ...access };
+    if (!this.#isRejected || isDeepStrictEqual(other, material)) throw failure;
+    const otherFailure = await this.#prove(other, signal);
+    throw otherFailure ? toUnusable(failure).withRetryAfter(otherFailure.retryAfterMs ?? 0) : failure;
+  }
+
+  /**
+   * Requests a token, and makes the material the current identity if it arrives. If the bank does not respond, the
+   * material is used only if the current certificate has expired. Returns why it is not in use, or null.
+   * @throws the reason of `signal`
+   */
+  async #prove(material: IdentityMaterial, signal: AbortSignal): Promise<GatewayError | null> {
     const invalid = validityError(material.certificate, this.#nowMs);
-    if (invalid) throw invalid;
+    if (invalid) return this.#proofs.failed(invalid);
+    const { activity } = this.parts;
+    const next = this.#create(material);
+    const { tokens } = next;
     try {
-      await orAborted(candidate.tokens.get(), signal);
+      await this.#oneTokenRequest(async () => {
+        tokens.take(await next.requestToken(signal));
+        // before the next token request
+        this.#swap(next, true);
+      });
+      activity.emit('tokenRequestEnded', { tokens, error: null });
+      return null;
     } catch (thrown) {
-      if (signal.aborted) this.#dropCandidate();
       signal.throwIfAborted();
       const error = toGatewayError(thrown);
+      activity.emit('tokenRequestEnded', { tokens, error });
       const isOldUsable = validityError(this.#current.certificate, this.#nowMs) === null;
-      if (error.owner === 'operator' || isOldUsable) throw error;
-      this.#swap(candidate, false);
+      if (error.owner === 'operator' || isOldUsable) return this.#proofs.failed(error);
+      this.#swap(next, false);
+      return null;
+    } finally {
+      if (next !== this.#current) next.egress.close();
     }
   }
 
@@ -188,78 +210,40 @@ export class IdentityHolder implements OnApplicationShutdown {
   #swap(next: BankIdentity, isProved: boolean): void {
     const old = this.#current;
     this.#current = next;
-    if (next === this.#candidate) this.#candidate = null;
+    this.#isRejected = false;
     old.egress.retire();
-    this.#log.replaced(next.material, old.material, isProved);
-  }
-
-  #dropCandidate(): void {
-    this.#candidate?.egress.close();
-    this.#candidate = null;
+    this.#log.replaced(next.certificate, old.certificate, isProved);
   }
 
   #create(material: IdentityMaterial): BankIdentity {
-    const identity: BankIdentity = new BankIdentity(
-      material,
-      { ...this.parts, onCall: ({ failure }) => identity === this.#current && this.#takeOtherFiles(failure) },
-      (request) => this.#oneTokenRequest(() => this.#requestToken(identity, request)),
-      () => identity === this.#current,
-    );
+    const identity: BankIdentity = new BankIdentity(material, this.parts, (request) => this.#inTurn(identity, request));
     return identity;
   }
 
-  /**
-   * Requests a token for an identity. A token for the candidate is the proof: it swaps the identities at once, so that
-   * the next token request uses the new identity.
-   */
-  async #requestToken<T>(identity: BankIdentity, request: () => Promise<T>): Promise<T> {
-    const isWanted = identity === this.#current || identity === this.#candidate;
-    if (!isWanted) throw new GatewayError('stopping', 'Another identity is in use.');
+  /** Runs a token request of the current identity, after any other. @throws as `request`; stopping if it was replaced */
+  async #inTurn<T>(identity: BankIdentity, request: () => Promise<T>): Promise<T> {
     try {
-      const token = await request();
-      if (identity === this.#candidate) this.#swap(identity, true);
+      const token = await this.#oneTokenRequest(() => {
+        if (identity !== this.#current) throw new GatewayError('stopping', 'Another identity is in use.');
+        return request();
+      });
+      this.#isRejected = false;
       return token;
     } catch (error) {
-      if (identity === this.#current) this.#proveAgain(error);
+      await this.failed(identity, toGatewayError(error));
       throw error;
     }
-  }
-
-  /**
-   * Proves the waiting files now, whatever their back-off: the bank may have stopped accepting what is in use because it
-   * switched to them. Not if its answer has a Retry-After.
-   */
-  #proveAgain(error: unknown): void {
-    const { waiting } = this.#files;
-    const isNow = error instanceof GatewayError && error.isRejection && error.retryAfterMs === undefined;
-    if (!isNow || !waiting || !toUnusable(waiting.error).isRejection) return;
-    this.#candidate?.tokens.resetBackOff();
-    this.#files.retry();
-  }
-
-  /**
-   * Takes the other changed files without their new certificate, which cannot be used yet, once calls fail with those in
-   * use: a certificate may wait for days, and the password or the bank's CA change meanwhile.
-   */
-  #takeOtherFiles(failure: string | null | undefined): void {
-    const { waiting } = this.#files;
-    const { material } = this.#current;
-    const isDue = MENDED_BY_OTHER_FILES.has(failure ?? '');
-    if (!isDue || !waiting || waiting.value?.certificate.thumbprint === material.certificate.thumbprint) return;
-    const { settings } = this.parts;
-    const changed = { ...material, ...tryTo(() => readCredentials(settings)), ...tryTo(() => readRoots(settings)) };
-    if (!isDeepStrictEqual(changed, material)) this.#swap(this.#create(changed), false);
   }
 }
 
 /** The reason why a new certificate is not in use: the bank has not registered it, or does not respond. */
 function stateOf(
-  material: IdentityMaterial | null,
+  certificate: ClientCertificate | null,
   { code }: GatewayError,
   nowMs: number,
 ): 'waiting-for-bank' | 'not-yet-valid' | 'refused' {
-  if (!material || nowMs > material.certificate.notAfter.getTime()) return 'refused';
-  if (nowMs < material.certificate.notBefore.getTime()) return 'not-yet-valid';
+  if (!certificate || nowMs > certificate.notAfter.getTime()) return 'refused';
+  if (nowMs < certificate.notBefore.getTime()) return 'not-yet-valid';
   return code === 'bank-untrusted' || code === 'certificate-unusable' ? 'refused' : 'waiting-for-bank';
 }
 
@@ -268,11 +252,6 @@ function toUnusable(error: Error): GatewayError {
   return isBadFile ? new GatewayError('certificate-unusable', error.message) : toGatewayError(error);
 }
 
-/** Null if the files cannot be read, which `waiting` reports. */
-function tryTo<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch {
-    return null;
-  }
-}
+/** Null if it could not be read. */
+const certificateIn = (found: FoundMaterial | null): ClientCertificate | null =>
+  found === null || found.certificate instanceof Error ? null : found.certificate;

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { GatewayError } from '../errors/gateway-error.js';
 import { validityError, type ClientCertificate } from './client-certificate.js';
-import type { IdentityMaterial } from './identity-material.js';
 
 /** Logs the events of the identity (docs/logs.md#events). */
 export class IdentityLog {
@@ -24,41 +23,40 @@ export class IdentityLog {
   }
 
   /** @param proved false if no token request has succeeded with it: what was in use could not be used any longer */
-  replaced(by: IdentityMaterial, old: IdentityMaterial, proved: boolean): void {
-    const { certificate } = by;
+  replaced(by: ClientCertificate, old: ClientCertificate, proved: boolean): void {
     this.logger.info(
-      { event: 'certificate.replaced', ...describe(certificate), replaced: old.certificate.thumbprint, proved },
-      isSameCertificate(by, old)
+      { event: 'certificate.replaced', ...describe(by), replaced: old.thumbprint, proved },
+      by.thumbprint === old.thumbprint
         ? 'the changed files are in use, with the same certificate'
         : 'the new certificate is in use',
     );
-    this.#warn(certificate);
+    this.#warn(by);
   }
 
   /**
-   * @param candidate null if it could not be read
+   * @param next null if it could not be read
    * @param isWaiting true if it may be used later: the bank has not accepted it, or it is not valid yet
    */
   rejected(
     { code, owner, detail }: GatewayError,
-    candidate: IdentityMaterial | null,
-    inUse: IdentityMaterial,
+    next: ClientCertificate | null,
+    inUse: ClientCertificate,
     isWaiting: boolean,
   ): void {
-    const problem = { code, owner, inUse: inUse.certificate.thumbprint };
-    if (candidate && isSameCertificate(candidate, inUse)) {
+    const problem = { code, owner, inUse: inUse.thumbprint };
+    if (next?.thumbprint === inUse.thumbprint) {
       const what = `the changed files cannot be used; user name, password and CA stay as they were: ${detail}`;
       this.logger.error({ event: 'credentials.refused', ...problem }, what);
       return;
     }
-    if (!candidate) {
+    if (!next) {
       // any of them, such as the password
       const what = `the changed files cannot be used; the old ones stay in use: ${detail}`;
       this.logger.error({ event: 'certificate.refused', ...problem }, what);
       return;
     }
     this.logger[isWaiting ? 'warn' : 'error'](
-      { event: 'certificate.refused', ...problem, thumbprint: candidate.certificate.thumbprint },
+      { event: 'certificate.refused', ...problem, thumbprint: next.thumbprint },
       `the new certificate ${isWaiting ? 'cannot be used yet' : 'was rejected'}; the old one stays in use: ${detail}`,
     );
   }
@@ -71,6 +69,3 @@ export class IdentityLog {
 function describe({ subject, issuer, thumbprint, thumbprintSha256, notBefore, notAfter }: ClientCertificate) {
   return { subject, issuer, thumbprint, thumbprintSha256, notBefore, notAfter };
 }
-
-const isSameCertificate = (a: IdentityMaterial, b: IdentityMaterial): boolean =>
-  a.certificate.thumbprint === b.certificate.thumbprint;

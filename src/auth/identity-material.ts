@@ -23,33 +23,42 @@ export interface IdentityMaterial {
   readonly proxyCa: string | null;
 }
 
+/** What the files contain. The error of an unusable certificate is in its place: the rest may be used without it. */
+export interface FoundMaterial extends Omit<IdentityMaterial, 'certificate'> {
+  readonly certificate: ClientCertificate | Error;
+}
+
 /**
  * Reads certificate, passcode, user name, password and roots from the sources in the settings. Does not block callers:
  * key derivation runs in Node's thread pool or in time slices.
- * @throws CertificateUnreadable for the certificate; FileUnusable for the other files
+ * @throws FileUnusable for any file but those of the certificate
  */
-export async function readIdentityMaterial(settings: Settings, now: Date): Promise<IdentityMaterial> {
-  const [credentials, roots] = [readCredentials(settings), readRoots(settings)];
-  const contents = settings.BANK_CERT_FILE ? readPemFiles(settings) : await readPfxFile(settings);
-  const issuers = roots.ca === null ? [] : toCertificates(Buffer.from(roots.ca));
-  return { certificate: toClientCertificate(contents, now, issuers), ...credentials, ...roots };
+export async function findIdentityMaterial(settings: Settings, now: Date): Promise<FoundMaterial> {
+  const { BANK_USERNAME, BANK_PASSWORD, BANK_CA_FILE, EGRESS_PROXY_CA_FILE } = settings;
+  const readRoots = (file: string | undefined) => (file === undefined ? null : readCertificates(file).pem);
+  const access = {
+    username: BANK_USERNAME.read(),
+    password: BANK_PASSWORD.read(),
+    ca: readRoots(BANK_CA_FILE),
+    proxyCa: readRoots(EGRESS_PROXY_CA_FILE),
+  };
+  try {
+    const contents = settings.BANK_CERT_FILE ? readPemFiles(settings) : await readPfxFile(settings);
+    const issuers = access.ca === null ? [] : toCertificates(Buffer.from(access.ca));
+    return { certificate: toClientCertificate(contents, now, issuers), ...access };
+  } catch (error) {
+    return { certificate: error as Error, ...access };
+  }
 }
 
-/** @throws FileUnusable */
-export function readCredentials({
-  BANK_USERNAME,
-  BANK_PASSWORD,
-}: Settings): Pick<IdentityMaterial, 'username' | 'password'> {
-  return { username: BANK_USERNAME.read(), password: BANK_PASSWORD.read() };
-}
+/** The same with a certificate that can be read. @throws CertificateUnreadable, FileUnusable */
+export const readIdentityMaterial = async (settings: Settings, now: Date): Promise<IdentityMaterial> =>
+  toMaterial(await findIdentityMaterial(settings, now));
 
-/** @throws FileUnusable */
-export function readRoots({
-  BANK_CA_FILE: ca,
-  EGRESS_PROXY_CA_FILE: proxyCa,
-}: Settings): Pick<IdentityMaterial, 'ca' | 'proxyCa'> {
-  const read = (file: string | undefined) => (file === undefined ? null : readCertificates(file).pem);
-  return { ca: read(ca), proxyCa: read(proxyCa) };
+/** @throws CertificateUnreadable, FileUnusable */
+export function toMaterial({ certificate, ...access }: FoundMaterial): IdentityMaterial {
+  if (certificate instanceof Error) throw certificate;
+  return { certificate, ...access };
 }
 
 function readPemFiles({ BANK_CERT_FILE, BANK_KEY_FILE, BANK_KEY_PASSPHRASE }: Settings): KeysAndCertificates {

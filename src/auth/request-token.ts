@@ -18,12 +18,13 @@ const MAX_TOKEN_LENGTH = 16_384;
 
 /**
  * Requests an access token for one user with one certificate, which must be valid.
- * @throws GatewayError as `Egress.get` and `readTokenAnswer`
+ * @throws GatewayError as `Egress.get` and `readTokenAnswer`, or the reason of `signal`
  */
 export async function requestToken(
   egress: Pick<Egress, 'get'>,
   { username, password }: Pick<IdentityMaterial, 'username' | 'password'>,
   { settings, clock, logger }: Pick<EgressParts, 'settings' | 'clock' | 'logger'>,
+  signal?: AbortSignal,
 ): Promise<AccessToken> {
   const requestedAt = clock.now();
   const basic = Buffer.from(`${username}:${password}`, 'utf8').toString('base64');
@@ -32,6 +33,7 @@ export async function requestToken(
     baseUrl: settings.BANK_AUTH_URL,
     path: AUTHORIZE_PATH,
     headers: { 'Content-Type': 'application/json', Authorization: `Basic ${basic}`, 'X-Request-Id': randomUUID() },
+    ...(signal && { signal }),
   });
   const { value, lifetimeSeconds } = readTokenAnswer(answer);
   if (lifetimeSeconds === null) {

@@ -30,8 +30,8 @@ async function follow() {
       if (text.startsWith('bad')) throw new FileUnusable(path, `is ${text}`);
       return text;
     },
-    isInUse: (text) => text === inUse,
-    putIntoUse: async (text, signal) => {
+    use: async (text, signal) => {
+      if (text === inUse) return;
       did.push(`use ${text}`);
       if (text.startsWith('hang')) {
         await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
@@ -40,7 +40,6 @@ async function follow() {
         throw Object.assign(new Error('too early'), { retryAfterMs: 10_000 });
       inUse = text;
     },
-    unchanged: () => void did.push('unchanged'),
     rejected: ({ message }, text) => void did.push(`rejected ${text}: ${message.replace(path, 'it')}`),
   });
   inUse = await files.open();
@@ -112,14 +111,14 @@ it('a bad file changes nothing, is reported once for each change, and is read ag
   files.close();
 });
 
-it('a value is retried when its error demands it, without reading the files again', async () => {
+it('files are tried again when their error demands it', async () => {
   const { files, did, write, inUse, accept } = await follow();
   await write('late');
   const since = files.waiting?.since;
   await jest.advanceTimersByTimeAsync(8000);
   expect(did).toEqual(['read late', 'use late', 'rejected late: too early']);
   await jest.advanceTimersByTimeAsync(3000);
-  expect(did.slice(3)).toEqual(['use late']);
+  expect(did.slice(3)).toEqual(['read late', 'use late']);
   expect(files.waiting).toMatchObject({ value: 'late', since });
   accept();
   await jest.advanceTimersByTimeAsync(11_000);
@@ -130,7 +129,7 @@ it('a value is retried when its error demands it, without reading the files agai
 it('a reload reads at once, and reports the same problem again', async () => {
   const { files, did, write } = await follow();
   await files.reload();
-  expect(did).toEqual(['read first', 'unchanged']);
+  expect(did).toEqual(['read first']);
   await write('bad');
   did.length = 0;
   await files.reload();

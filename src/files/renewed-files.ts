@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import pLimit from 'p-limit';
 import { type FileUnusable, readSmallFile } from './small-file.js';
 
 interface Instant {
@@ -13,14 +12,11 @@ interface RenewedFilesOptions<T> {
   readonly clock: { now(): Instant; since(then: Instant): number };
   /** Reads and checks all the files. @throws Error if they cannot be used */
   read(): T | Promise<T>;
-  isInUse(value: T): boolean;
   /**
-   * Puts the value into use.
-   * @throws Error if that fails: it is retried after the error's `retryAfterMs`, or a minute.
+   * Puts the value into use, unless it already is.
+   * @throws Error if that fails: the files are tried again after the error's `retryAfterMs`, or a minute
    */
-  putIntoUse(value: T, signal: AbortSignal): void | Promise<void>;
-  /** Called when the files were read again and their content is already in use. */
-  unchanged?(): void;
+  use(value: T, signal: AbortSignal): void | Promise<void>;
   /**
    * Called once for each error message, and again after a change of the files or `reload`. `value` is null if the files
    * could not be read.
@@ -39,8 +35,8 @@ interface Waiting<T> {
 }
 
 /**
- * Interval at which unusable files are read again: the reason may go away without a change of the files, for example
- * too many open files, or a certificate that is not valid yet.
+ * Interval at which unusable files are tried again: the reason may go away without a change of the files, for example
+ * too many open files.
  */
 const RETRY_MS = 60_000;
 
@@ -57,19 +53,19 @@ const toContents = (files: readonly string[]): string =>
     .join('\n');
 
 /**
- * Polls files, and reads, checks and uses them when their contents change. If they are bad, the current value stays in
- * use, the rejection is reported once, and the same timer retries.
+ * Polls files, and tries them when their contents change: reads, checks and uses them. If that fails, the current value
+ * stays in use, the rejection is reported once, and the same timer tries again.
  */
 export class RenewedFiles<T> {
   /** The contents of the files when they were last read, and at the last poll. */
   #known: string;
   #polled: string;
+  /** Undefined before `open` and after `close`. */
   #timer: NodeJS.Timeout | undefined;
   #attempt = new AbortController();
-  readonly #oneAtATime = pLimit(1);
+  #running: Promise<void> | null = null;
   #waiting: Waiting<T> | null = null;
   #reported: string | null = null;
-  #isClosed = false;
 
   constructor(private readonly options: RenewedFilesOptions<T>) {
     this.#known = this.#polled = toContents(options.files);
@@ -87,23 +83,22 @@ export class RenewedFiles<T> {
     return this.#waiting;
   }
 
-  /** Reads the files now, and ends a running attempt. Resolves once they are in use or rejected; never rejects. */
+  /** Tries the files now, and ends a running attempt. Resolves once they are in use or rejected; never rejects. */
   reload(): Promise<void> {
     this.#reported = null;
     this.#attempt.abort();
     this.#attempt = new AbortController();
-    return this.#renew(null);
+    return this.#begin();
   }
 
-  /** Tries again now to put the waiting content into use, if it could be read and no attempt is running. */
-  retry(): void {
-    const value = this.#waiting?.value;
-    if (value && this.#oneAtATime.activeCount === 0) void this.#renew(value);
+  /** Tries the waiting files now. Resolves as `reload`; at once if none wait. */
+  async retry(): Promise<void> {
+    await (this.#running ?? (this.#waiting && this.#begin()));
   }
 
   close(): void {
-    this.#isClosed = true;
     clearInterval(this.#timer);
+    this.#timer = undefined;
     this.#attempt.abort();
   }
 
@@ -118,34 +113,32 @@ export class RenewedFiles<T> {
       if (isStill) void this.reload();
       return;
     }
-    if (!this.#waiting || this.#oneAtATime.activeCount > 0) return;
-    const { value, error, at } = this.#waiting;
-    const { retryAfterMs = RETRY_MS } = error as Error & { readonly retryAfterMs?: number };
-    if (this.options.clock.since(at) < retryAfterMs) return;
-    void this.#renew(value);
+    if (!this.#waiting || this.#running) return;
+    const { retryAfterMs = RETRY_MS } = this.#waiting.error as Error & { readonly retryAfterMs?: number };
+    if (this.options.clock.since(this.#waiting.at) >= retryAfterMs) void this.#begin();
   }
 
-  /** @param known the current contents of the files; null to read them */
-  #renew(known: T | null): Promise<void> {
-    const { signal } = this.#attempt;
-    return this.#oneAtATime(async () => {
-      if (signal.aborted || this.#isClosed) return;
-      const { read, isInUse, putIntoUse, unchanged } = this.options;
-      let value = known;
-      try {
-        if (value === null) {
-          // before they are read, so that a change during the read is noticed
-          this.#known = this.#polled = toContents(this.options.files);
-          value = await read();
-          signal.throwIfAborted();
-        }
-        if (isInUse(value)) unchanged?.();
-        else await putIntoUse(value, signal);
-        this.#waiting = null;
-      } catch (error) {
-        if (!signal.aborted) this.#reject(error as Error, value);
-      }
+  #begin(): Promise<void> {
+    const running = this.#try(this.#attempt.signal).finally(() => {
+      if (this.#running === running) this.#running = null;
     });
+    this.#running = running;
+    return running;
+  }
+
+  async #try(signal: AbortSignal): Promise<void> {
+    if (!this.#timer) return;
+    let value: T | null = null;
+    try {
+      // before they are read, so that a change during the read is noticed
+      this.#known = this.#polled = toContents(this.options.files);
+      value = await this.options.read();
+      signal.throwIfAborted();
+      await this.options.use(value, signal);
+      this.#waiting = null;
+    } catch (error) {
+      if (!signal.aborted) this.#reject(error as Error, value);
+    }
   }
 
   #reject(error: Error, value: T | null): void {

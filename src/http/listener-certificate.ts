@@ -34,8 +34,7 @@ export class ListenerCertificate {
       clock,
       everyMs: POLL_EVERY_MS,
       read: () => readListenerPair(certFile, keyFile),
-      isInUse: ({ cert, key }) => cert === listener.#pair.cert && key === listener.#pair.key,
-      putIntoUse: (pair) => listener.#putIntoUse(pair, certFile),
+      use: (pair) => listener.#use(pair, certFile),
       rejected: ({ message }) => listener.#rejected(message),
     });
     const listener = new ListenerCertificate(clock, logger, files, await files.open());
@@ -100,7 +99,8 @@ export class ListenerCertificate {
   }
 
   /** @throws FileUnusable if it is not valid now; the one in use is not rejected when it expires */
-  #putIntoUse(pair: Pair, certFile: string): void {
+  #use(pair: Pair, certFile: string): void {
+    if (pair.cert === this.#pair.cert && pair.key === this.#pair.key) return;
     const { validFromDate: from, validToDate: to } = pair.certificate;
     const now = this.clock.now().wall;
     if (pair.cert !== this.#pair.cert && (now < from.getTime() || now > to.getTime())) {

@@ -260,7 +260,7 @@ it.each<[string, (bank: PretendBank, next: Issued) => void]>([
   bank.tokens.push('every earlier token is revoked');
   expect((await gateway.get(PATH)).status).toBe(200);
   expect(thumbprints(bank).at(-1)).toBe(old);
-  expect(gateway.events('certificate.replaced')).toMatchObject([{ thumbprint: old, replaced: old, proved: false }]);
+  expect(gateway.events('certificate.replaced')).toMatchObject([{ thumbprint: old, replaced: old, proved: true }]);
   expect((await shownOf(gateway)).next).not.toBeNull();
 
   // the other way round: the bank has rejected the password before the file changes

@@ -79,7 +79,7 @@ async function examineBank(
   const parts = { settings, clock, activity: new Activity(), logger: pino({ level: 'silent' }) };
   const identity = new BankIdentity(material, recorder ? { ...parts, onCall: recorder.note } : parts);
   const { egress } = identity;
-  const call = new AuthorizedCall({ current: identity }, settings, clock);
+  const call = new AuthorizedCall({ current: identity, failed: () => Promise.resolve() }, settings, clock);
   let tls: Record<string, TlsFacts> = {};
   /** Runs a step that the bank may reject. It resumes no TLS session, so that the bank checks the certificate again. */
   const ask = <T>(name: 'tls' | 'token' | 'accounts', work: (findings: Findings) => Promise<T>): Promise<T> =>

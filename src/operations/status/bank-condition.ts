@@ -41,7 +41,7 @@ export class BankCondition {
     private readonly settings: Settings,
   ) {
     activity.on('tokenRequestEnded', ({ tokens, error }) => {
-      // a candidate, or an identity that was replaced, does not show the condition of the bank
+      // the next identity, or one that was replaced, does not show the condition of the bank
       if (tokens === identities.current.tokens) this.#note('token', error);
     });
     activity.on('refreshEnded', ({ waitedMs, error, replacedAgeMs }) => {
