@@ -1,6 +1,5 @@
 import type { Settings } from '../config/settings.js';
 import {
-  ContentsUnusable,
   type KeysAndCertificates,
   readCertificates,
   toCertificates,
@@ -97,13 +96,15 @@ function named<T>(variable: string, read: () => T, passphrase = ''): T {
       const remedy = "Use the path of a regular file of at most 1 MB that the gateway's user can read.";
       throw new CertificateUnreadable('file', `${variable} ${cause.problem}.`, remedy, { cause });
     }
-    if (!(cause instanceof ContentsUnusable)) throw cause;
-    const { reason, is, remedy } = cause;
+    if (!(cause instanceof CertificateUnreadable)) throw cause;
+    const { reason, problem, remedy } = cause;
     const todo =
       reason === 'passcode'
         ? `Check BANK_KEY_PASSPHRASE or BANK_KEY_PASSPHRASE_FILE, or ${remedy}`
         : toSentence(remedy);
-    throw new CertificateUnreadable(reason, `${variable} ${is}.${describeSlip(passphrase)}`, `${todo}.`, { cause });
+    throw new CertificateUnreadable(reason, `${variable} ${problem}.${describeSlip(passphrase)}`, `${todo}.`, {
+      cause,
+    });
   }
 }
 

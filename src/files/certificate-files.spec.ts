@@ -5,7 +5,8 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { temporaryDirectory } from '../../test/support/closing.js';
 import { Workshop } from '../../test/support/pfx-workshop.js';
 import { hasOpenssl } from '../../test/support/tools.js';
-import { ContentsUnusable, readListenerPair, toCertificates, toPfx, toPrivateKeys } from './certificate-files.js';
+import { CertificateUnreadable } from './certificate-unreadable.js';
+import { readListenerPair, toCertificates, toPfx, toPrivateKeys } from './certificate-files.js';
 
 const PASSCODE = 'correct horse';
 const LEGACY = ['-provider', 'legacy', '-provider', 'default'];
@@ -33,9 +34,9 @@ function rejectionOf(read: () => unknown): string {
   try {
     read();
   } catch (error) {
-    if (!(error instanceof ContentsUnusable)) throw error;
+    if (!(error instanceof CertificateUnreadable)) throw error;
     expect(error.message).toMatch(/^[\x20-\x7e]{5,400}$/);
-    return `${error.reason}: ${error.message}`;
+    return `${error.reason}: ${error.problem}; ${error.remedy}`;
   }
   throw new Error('nothing was rejected');
 }

@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
+import { CertificateUnreadable } from './certificate-unreadable.js';
 import { readBlocks, type Block } from './pem-or-der.js';
 import { FileUnusable, readSmallFile } from './small-file.js';
 
@@ -7,18 +8,6 @@ import { FileUnusable, readSmallFile } from './small-file.js';
 export interface KeysAndCertificates {
   readonly keys: readonly KeyObject[];
   readonly certificates: readonly X509Certificate[];
-}
-
-/** Thrown for unusable contents. `is` continues a sentence that begins with the name of the file or variable. */
-export class ContentsUnusable extends Error {
-  constructor(
-    readonly reason: 'damaged' | 'wrong-kind' | 'passcode' | 'unknown-algorithm' | 'no-key' | 'no-certificate',
-    readonly is: string,
-    readonly remedy: string,
-    options?: ErrorOptions,
-  ) {
-    super(`${is}; ${remedy}`, options);
-  }
 }
 
 const COPY_AGAIN = 'copy it again';
@@ -39,19 +28,19 @@ const ADVICE = new Map([
   ['other for pfx', 'use the .pfx or .p12 file as it was exported, or its base64 text (base64 -w0 client.pfx)'],
 ]);
 
-/** @throws ContentsUnusable that names the kinds of the blocks */
+/** @throws CertificateUnreadable that names the kinds of the blocks */
 function rejectKind(blocks: readonly Block[], wanted: keyof typeof NAMES): never {
   const [block] = blocks;
-  if (!block || block.kind === 'empty') throw new ContentsUnusable('damaged', 'is empty', COPY_AGAIN);
+  if (!block || block.kind === 'empty') throw new CertificateUnreadable('damaged', 'is empty', COPY_AGAIN);
   const bad = blocks.find(({ kind }) => kind === 'damaged');
-  if (bad) throw new ContentsUnusable('damaged', `contains ${bad.words}`, COPY_AGAIN);
+  if (bad) throw new CertificateUnreadable('damaged', `contains ${bad.words}`, COPY_AGAIN);
   const words = [...new Set(blocks.map((each) => each.words))].slice(0, 3).join(' and ');
   const reason = wanted === 'pfx' ? 'wrong-kind' : (`no-${wanted}` as const);
   const remedy = ADVICE.get(`${block.kind} for ${wanted}`) ?? `use the file with the ${NAMES[wanted]}`;
-  throw new ContentsUnusable(reason, `is ${words}, not a ${NAMES[wanted]}`, remedy);
+  throw new CertificateUnreadable(reason, `is ${words}, not a ${NAMES[wanted]}`, remedy);
 }
 
-/** The certificates in a file in any format of `readBlocks`. @throws ContentsUnusable, even if only one is damaged */
+/** The certificates in a file in any format of `readBlocks`. @throws CertificateUnreadable, even if only one is damaged */
 export function toCertificates(bytes: Buffer): X509Certificate[] {
   const blocks = readBlocks(bytes);
   const certificates = blocks.filter(({ kind }) => kind === 'certificate');
@@ -59,7 +48,7 @@ export function toCertificates(bytes: Buffer): X509Certificate[] {
   return certificates.map(({ der }) => new X509Certificate(der));
 }
 
-/** The private keys in a file in any format of `readBlocks`. @throws ContentsUnusable */
+/** The private keys in a file in any format of `readBlocks`. @throws CertificateUnreadable */
 export function toPrivateKeys(bytes: Buffer, passphrase: string): KeyObject[] {
   const blocks = readBlocks(bytes);
   const keys = blocks.filter(({ kind }) => kind === 'key');
@@ -77,21 +66,23 @@ function toPrivateKey(pem: string, passphrase: string): KeyObject {
   } catch (cause) {
     const { code = '' } = cause as NodeJS.ErrnoException;
     if (!pem.includes('ENCRYPTED'))
-      throw new ContentsUnusable('no-key', 'is a damaged private key', COPY_AGAIN, { cause });
+      throw new CertificateUnreadable('no-key', 'is a damaged private key', COPY_AGAIN, { cause });
     if (code === 'ERR_OSSL_EVP_UNSUPPORTED') {
       const cipher = /^DEK-Info: ?([\w-]+)/m.exec(pem)?.[1] ?? 'an old cipher such as DES, RC2, RC4 or PBE-MD5';
       const is = `is a private key that is encrypted with ${cipher}, which the gateway does not support`;
-      throw new ContentsUnusable('unknown-algorithm', is, `convert it: ${ENCRYPT_AGAIN}`, { cause });
+      throw new CertificateUnreadable('unknown-algorithm', is, `convert it: ${ENCRYPT_AGAIN}`, { cause });
     }
     const problem =
       passphrase === ''
         ? 'is a private key that is encrypted'
         : 'is a private key whose passphrase is wrong, or damaged';
-    throw new ContentsUnusable('passcode', problem, 'decrypt it: openssl pkey -in old.key -out new.key', { cause });
+    throw new CertificateUnreadable('passcode', problem, 'decrypt it: openssl pkey -in old.key -out new.key', {
+      cause,
+    });
   }
 }
 
-/** The PFX in a file in any format of `readBlocks`. @throws ContentsUnusable */
+/** The PFX in a file in any format of `readBlocks`. @throws CertificateUnreadable */
 export function toPfx(bytes: Buffer): Buffer {
   const blocks = readBlocks(bytes);
   return blocks.find(({ kind }) => kind === 'pfx')?.der ?? rejectKind(blocks, 'pfx');
@@ -133,8 +124,8 @@ function inFile<T>(path: string, read: (bytes: Buffer) => T): T {
   try {
     return read(bytes);
   } catch (error) {
-    if (!(error instanceof ContentsUnusable)) throw error;
-    throw new FileUnusable(path, error.message, { cause: error });
+    if (!(error instanceof CertificateUnreadable)) throw error;
+    throw new FileUnusable(path, `${error.problem}; ${error.remedy}`, { cause: error });
   }
 }
 

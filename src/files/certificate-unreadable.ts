@@ -16,8 +16,9 @@ export const describeSlip = (passcode: string): string =>
   /^[\s"']|[\s"']$/.test(passcode) ? ' The one given starts or ends with a space, a line end or a quote.' : '';
 
 /**
- * Thrown for an identity that cannot be read. Its message is a single line: the problem, then the remedy. It never
- * contains the passcode, key material or other contents of the file.
+ * Thrown for certificates and keys that cannot be read. Its message is a single line: the problem, then the remedy. It
+ * never contains the passcode, key material or other contents of the file. Thrown for bytes without a name, the problem
+ * continues a sentence that begins with the name of their file or variable ("is empty").
  */
 export class CertificateUnreadable extends Error {
   override readonly name = 'CertificateUnreadable';
