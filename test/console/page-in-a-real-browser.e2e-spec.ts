@@ -318,7 +318,7 @@ describeWithChromium('the console page in a real browser', () => {
   });
 
   it('a total of 17 digits is on one line, like those beside it', async () => {
-    const { page } = await openState('all is well');
+    const { page } = await openState('all is well in the sandbox');
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
       const amounts = page.locator('.totals tbody tr:not(.print-only) .amount');

@@ -97,7 +97,7 @@ describe('an expiring certificate', () => {
   });
 });
 
-/** Every state, from /health of a real gateway: test/console/states-of-the-page. */
+/** A state of each kind, from /health of a real gateway: test/console/states-of-the-page. */
 describe('what apps get', () => {
   it.each([
     ['all is well', healthWith('ok'), 'none'],
@@ -176,6 +176,11 @@ describe('what apps get', () => {
         }),
       }),
       'current: Apps get current data until 10:14:00, then the copy until 10:19:00.',
+    ],
+    [
+      'the bank fails, and data is still current',
+      healthWith('degraded', failingList()),
+      'current: Apps get current data. At 10:17:58 every call fails.',
     ],
     [
       'a renewal fails that may heal: no forecast',
