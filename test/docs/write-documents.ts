@@ -13,7 +13,6 @@ import { COMMANDS, toStepList } from '../../src/pages/problems/commands.js';
 import prepare from '../support/build-sources.js';
 import { read, ROOT } from '../support/documents.js';
 import { fieldList, parameterList, type OpenApi } from './api-document.js';
-import { boundsLists } from './bounds-document.js';
 import { settingsDocuments } from './settings-documents.js';
 
 interface AlertRule {
@@ -37,7 +36,6 @@ if (!process.argv.includes('--check')) {
 prepare();
 const documents = new Map<string, string>([
   ...settingsDocuments(),
-  ['docs/bounds.md', between('docs/bounds.md', 'bounds', boundsLists())],
   ['docs/errors.md', between('docs/errors.md', 'codes', problemList())],
   [
     'docs/troubleshooting.md',
