@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import type { Server } from 'node:http';
+import { Server as HttpServer } from 'node:http';
+import type { Server } from 'node:net';
 import type { ServerOptions } from 'node:https';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -159,6 +160,7 @@ function createSwitches(settings: SandboxSettings, password: string): Switches {
       latencyMs: settings.SANDBOX_LATENCY_MS,
       tokenLifetimeSeconds: settings.SANDBOX_TOKEN_LIFETIME_SECONDS,
       allowedIps: settings.SANDBOX_ALLOWED_IPS,
+      unlisted: '403',
       accounts: settings.SANDBOX_ACCOUNTS,
       grantAccess: true,
       movement: false,
@@ -201,8 +203,9 @@ function toReachable(host: string, names: readonly string[]): string {
   return isIP(name) === 6 ? `[${name}]` : name;
 }
 
+/** Connections to the bank end with its signal. */
 async function stop(server: Server): Promise<void> {
-  server.closeAllConnections();
+  if (server instanceof HttpServer) server.closeAllConnections();
   if (!server.listening) return;
   await new Promise((done) => server.close(done));
 }

@@ -10,6 +10,7 @@ const START = {
   tokenLifetimeSeconds: 300,
   grantAccess: true,
   allowedIps: ['127.0.0.1', '::1'],
+  unlisted: '403',
   accounts: 120,
   movement: false,
   failNext: [],

@@ -13,6 +13,7 @@ import {
   siblingCertificate,
   start,
 } from '../support/sandbox.js';
+import { startGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
 
 describe('the token endpoint', () => {
@@ -70,6 +71,23 @@ describe('the token endpoint', () => {
     await control(bank, 'PATCH', { allowedIps: ['127.0.0.0/8'] });
     expect((await askToken(bank)).status).toBe(200);
   });
+
+  it.each([
+    ['reset', 'bank-unreachable'],
+    ['drop', 'bank-timeout'],
+  ])(
+    'with unlisted %s, such an address never gets to TLS, and the gateway names the allowlist',
+    async (unlisted, code) => {
+      const firewalled = await start({ SANDBOX_ALLOWED_IPS: ['10.0.0.0/8'] });
+      await control(firewalled, 'PATCH', { unlisted });
+      const gateway = await startGateway(firewalled, { BANK_CONNECT_TIMEOUT_MS: '300' });
+      expect((await gateway.get('/api/v1/accounts')).json).toMatchObject({ code });
+      const { json } = await gateway.get(`/problems/${code}`, { accept: 'application/json' });
+      expect(JSON.stringify(json)).toMatch(/on its allowlist/);
+      await control(firewalled, 'PATCH', { allowedIps: ['127.0.0.1'] });
+      expect((await askToken(firewalled)).status).toBe(200);
+    },
+  );
 });
 
 interface List {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Allowlist } from '../state/allowlist.js';
 import { ENDPOINTS, FAULTS, MAX_QUEUED_FAULTS } from '../state/faults.js';
+import { TO_UNLISTED } from '../state/switches.js';
 
 const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`);
 
@@ -29,6 +30,7 @@ const controlPatch = z.strictObject(
       .array(z.string(ADDRESS).refine(isAllowlistEntry, ADDRESS), atMost(1000))
       .max(1000, atMost(1000))
       .exactOptional(),
+    unlisted: oneOf(TO_UNLISTED).exactOptional(),
     accounts: wholeNumber(0, 200_000).exactOptional(),
     movement: yesOrNo.exactOptional(),
     password: z

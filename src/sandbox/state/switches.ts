@@ -1,12 +1,19 @@
 import { Allowlist } from './allowlist.js';
 import { MAX_QUEUED_FAULTS, type Endpoint, type Fault, type QueuedFault } from './faults.js';
 
+/**
+ * What an address gets that is not on the allowlist: a 403, or, as from a firewall in front of the bank, a reset or
+ * nothing before TLS begins.
+ */
+export const TO_UNLISTED = ['403', 'reset', 'drop'] as const;
+
 /** Switches that have a value. */
 interface SwitchValues {
   readonly latencyMs: number;
   readonly tokenLifetimeSeconds: number;
   readonly grantAccess: boolean;
   readonly allowedIps: readonly string[];
+  readonly unlisted: (typeof TO_UNLISTED)[number];
   readonly accounts: number;
   readonly movement: boolean;
   /** A secret, never shown. */
