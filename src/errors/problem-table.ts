@@ -418,7 +418,7 @@ export const PROBLEMS = {
     title: 'The snapshot cannot be written to its file',
     when: 'SNAPSHOT_FILE cannot be written. Apps get current data, but after a restart the first calls wait for the bank.',
     steps: [
-      "Make the directory of SNAPSHOT_FILE writable. It must exist, belong to the gateway's user, and have space.",
+      "Make the directory of SNAPSHOT_FILE writable. It must exist, belong to the gateway's user, and have space. In a container, mount this directory, not the file: a mounted file cannot be replaced.",
       'Look at it: `ls -ld <directory>` and `df -h <directory>`.',
       'Use a path that this process may write: on systemd `/var/lib/accounts-gateway/snapshot`, with Docker one in a volume, in Kubernetes one in an `emptyDir`. After a change of `SNAPSHOT_FILE`, [restart](troubleshooting.md#commands).',
       'Wait for the next refresh. Until then a restart begins without a copy.',

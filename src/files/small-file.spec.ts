@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -112,6 +113,7 @@ it.each(['<!doctype html><title>Log in</title>', '\n<HTML><body>502</body></HTML
 );
 
 it.each<[string, (name: string) => string, string]>([
+  ['mounted', () => '/', 'it is mounted as a single file, which cannot be replaced (EBUSY)'],
   ['in no directory', (name) => join(directory, name, 'x'), 'its directory does not exist (ENOENT)'],
   ['below a file', (name) => join(file(name, ''), 'x'), 'a part of its path is not a directory (ENOTDIR)'],
   ['a directory', (name) => (mkdirSync(join(directory, name)), join(directory, name)), 'it is a directory (EISDIR)'],
@@ -120,7 +122,8 @@ it.each<[string, (name: string) => string, string]>([
   const path = create(name);
   const write = () => {
     try {
-      return writeFileSync(path, 'x');
+      // only rename shows that something is mounted there
+      return path === '/' ? renameSync(directory, path) : writeFileSync(path, 'x');
     } catch (error) {
       return whyNotWritten(error);
     }

@@ -49,6 +49,7 @@ const NOT_WRITTEN: Readonly<Record<string, string>> = {
   ENOENT: 'its directory does not exist',
   ENOTDIR: 'a part of its path is not a directory',
   EISDIR: 'it is a directory',
+  EBUSY: 'it is mounted as a single file, which cannot be replaced',
   EACCES: 'this process may not write there',
   EPERM: 'this process may not write there',
   EROFS: 'this process may only read there',
