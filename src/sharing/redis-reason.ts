@@ -13,7 +13,7 @@ const NO_TLS = 'it does not speak TLS here: compare redis:// and rediss://';
  */
 const REASONS: Readonly<Record<string, string>> = {
   ...TCP_FAILURES,
-  timeout: 'it did not answer in time',
+  timeout: 'it did not answer in time: it is overloaded, or farther away than 50 ms',
   nonsense: 'its reply makes no sense: the server may not be Redis',
   clock: "its clock differs from this machine's by more than a day",
   cluster: CLUSTER,

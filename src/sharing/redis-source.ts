@@ -23,7 +23,7 @@ export class RedisSource extends StoredSource {
   #durationMs = 0;
   #vainWaits = 0;
 
-  /** Connects to Redis, waiting at most 1.4 s. */
+  /** Connects to Redis, waiting at most 1.5 s. */
   static async connect(
     source: SnapshotSource,
     settings: RedisSettings,

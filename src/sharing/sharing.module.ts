@@ -27,7 +27,7 @@ export const REDIS_WAIT_MS = Symbol('REDIS_WAIT_MS');
 })
 export class SharingModule {}
 
-/** Connects to Redis, waiting at most 1.4 s. Without REDIS_URL and SNAPSHOT_FILE, their code is not loaded. */
+/** Connects to Redis, waiting at most 1.5 s. Without REDIS_URL and SNAPSHOT_FILE, their code is not loaded. */
 async function createSource(
   bank: BankSource,
   settings: Settings,

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { TIMED_OUT, within } from '../../src/time/deadline.js';
 import { bankForFile } from '../support/bank-for-file.js';
@@ -58,6 +58,21 @@ const FAULTS: [string, breaks: (scene: Scene) => unknown, heals: (scene: Scene) 
   ],
 ];
 
+/** Forwards to a port of this machine, each piece after a delay. Returns its port. */
+async function startDelayingRelay(port: number, delayMs: number): Promise<number> {
+  const relay = await startRawServer((near) => {
+    const far = connect(port, '127.0.0.1');
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      from.on('data', (piece) => void setTimeout(() => to.write(piece), delayMs));
+      from.on('close', () => to.destroy()).on('error', () => undefined);
+    }
+  });
+  return relay.port;
+}
+
 /** The status of a call, or 'late'. */
 async function call(gateway: Gateway, withinMs = ANY_CALL_MS): Promise<number | 'late'> {
   const answer = await within(gateway.get('/api/v1/accounts'), withinMs);
@@ -113,6 +128,24 @@ async function recovers(gateways: readonly Gateway[]): Promise<void> {
       });
     }
     for (const gateway of gateways) expect(gateway.lines.join('')).not.toContain('hunter2');
+  });
+
+  it.each([
+    [450, 'unavailable'],
+    [100, 'fleet'],
+  ] as const)('is %i ms away each way, of 2000 ms, has one steady verdict: %s', async (delayMs, state) => {
+    const redis = await startRedis();
+    const url = `redis://127.0.0.1:${await startDelayingRelay(redis.port, delayMs)}`;
+    bank.onAccounts = slowly(300);
+    const fleet = await startFleet(2, bank, { env: { REDIS_URL: url } }, { SNAPSHOT_FRESH_MS: '0' }, [], 2000);
+    for (let round = 0; round < 4; round += 1) {
+      expect(await Promise.all(fleet.map((gateway) => call(gateway)))).toEqual([200, 200]);
+    }
+    for (const gateway of fleet) {
+      expect(await sharingOf(gateway)).toMatchObject({ state });
+      expect(gateway.events('sharing.unavailable')).toHaveLength(state === 'fleet' ? 0 : 1);
+      expect(gateway.events('sharing.recovered')).toEqual([]);
+    }
   });
 
   const startServer = async (onData: (socket: Socket, data: Buffer) => void) => {
