@@ -1,9 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { bankForFile, repair } from '../support/bank-for-file.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { LONGEST_WAIT_MS } from '../support/fault-case.js';
 import { startGateway } from '../support/gateway.js';
-import { MovedClock } from '../support/moved-clock.js';
+import { LONGEST_WAIT_MS, MovedClock } from '../support/moved-clock.js';
 import { json } from '../support/pretend-bank.js';
 import { until } from '../support/until.js';
 

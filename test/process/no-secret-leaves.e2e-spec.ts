@@ -16,7 +16,7 @@ beforeAll(async () => {
   gateway = await startGateway(bank, {}, clock);
 });
 
-/** `expectSafe` in test/bank-faults covers every fault of the bank. Here, the bank quotes our secrets and its data. */
+/** The bank quotes our secrets and its data. */
 describe('no secret leaks', () => {
   it('through an error response that quotes them', async () => {
     const echo =
@@ -29,10 +29,10 @@ describe('no secret leaks', () => {
       clock.advance(400_000);
       answers.push(await gateway.get('/api/v1/accounts'), await gateway.get('/health'));
     };
-    const statuses = [200, 400, 403, 404, 429, 500];
+    const statuses = [200, 302, 400, 403, 404, 429, 500];
     for (const status of statuses) await askAfter({ onToken: echo(status) });
     for (const status of statuses) await askAfter({ onToken: issueToken(bank), onAccounts: echo(status) });
-    expect(answers.filter(({ status }) => status >= 500)).toHaveLength(24);
+    expect(answers.filter(({ status }) => status >= 500)).toHaveLength(28);
     const secrets = secretsOf(bank);
     expect(bank.tokens.length).toBeGreaterThan(3);
     for (const answer of answers) expectNoSecret(answer.text + JSON.stringify(answer.headers), secrets);

@@ -71,8 +71,7 @@ export function brokenReferences(path: string, text: string): string[] {
   const all = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, reference = '']) => reference);
   const links = all(LINK).filter((link) => !exists(link.startsWith('#') ? path + link : posix.join(here, link)));
   const isThere = (name: string) => [name, posix.join(here, name), `${name}.e2e-spec.ts`].some(exists);
-  const sources = sourcePaths();
-  const isEnd = (name: string) => sources.some((source) => source.endsWith(`/${name}`));
+  const isEnd = (name: string) => sourcePaths().some((source) => source.endsWith(`/${name}`));
   return [
     ...links,
     ...all(NAMED).filter((name) => !isThere(name)),
@@ -86,13 +85,15 @@ function exists(reference: string): boolean {
   return anchor === undefined || anchorsOf(read(file)).has(anchor);
 }
 
+let sources: string[] | undefined;
+
 /** Every source file of the program and its tests, by its path. */
 export const sourcePaths = (): string[] =>
-  ['src', 'client/src', 'client/example', 'client/test', 'test'].flatMap((directory) =>
+  (sources ??= ['src', 'client/src', 'client/example', 'client/test', 'test'].flatMap((directory) =>
     readdirSync(join(ROOT, directory), { recursive: true, encoding: 'utf8' })
       .filter((path) => /\.(?:ts|tsx|js|mjs)$/.test(path))
       .map((path) => posix.join(directory, path)),
-  );
+  ));
 
 /** The comments of a source file. */
 export const commentsIn = (source: string): string =>

@@ -32,8 +32,3 @@ export const raw =
     for (const part of parts) socket.write(part);
     socket.end();
   };
-
-/** The problems that callers get (docs/errors.md#the-codes). */
-export const rejected = { code: 'bank-refused', status: 502, owner: 'operator' } as const;
-export const invalid = { code: 'bank-response-invalid', status: 502, owner: 'bank' } as const;
-export const timeout = { code: 'bank-timeout', status: 504, owner: 'bank' } as const;

@@ -1,5 +1,8 @@
 import { Clock, type Instant } from '../../src/time/clock.js';
 
+/** Longer than any back-off, the maximum age of a snapshot and the life of a token. */
+export const LONGEST_WAIT_MS = 361_000;
+
 /** The system's clocks, running or stopped, which a test moves forward. */
 export class MovedClock extends Clock {
   readonly #offsetMs = { wall: 0, monotonic: 0 };
