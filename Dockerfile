@@ -1,9 +1,9 @@
 # Two stages: build, then an image with only Node and dist/. This Node is pinned on its own: it may be newer than that of
 # `npm ci`. A pinned digest, or a mirror, without a change of this file:
-# docker build --build-context node:24.22.2-trixie-slim=docker-image://node:24.22.2-trixie-slim@sha256:... .
+# docker build --build-context node:24.22.3-trixie-slim=docker-image://node:24.22.3-trixie-slim@sha256:... .
 
 # On this machine's architecture, whatever the image's: dist/ is the same for all.
-FROM --platform=$BUILDPLATFORM node:24.22.2-trixie-slim AS build
+FROM --platform=$BUILDPLATFORM node:24.22.3-trixie-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 # The workspace in the lock file.
@@ -28,7 +28,7 @@ RUN GIT_COMMIT=$GIT_COMMIT npm run build -- --sbom \
     && install -d -o 1000 -g 1000 -m 700 /image/var/lib/sandbox-bank && install -d /image/app && mv dist /image/app \
     && find /image -exec touch --no-dereference --date=@0 {} +
 
-FROM node:24.22.2-trixie-slim
+FROM node:24.22.3-trixie-slim
 ARG GIT_COMMIT
 ARG VERSION=1.0.0
 ARG SOURCE=

@@ -1,5 +1,5 @@
 /** The oldest Node without known vulnerabilities in what the gateway uses (docs/deploy.md#node). */
-export const NODE_FLOOR = '24.22.1';
+export const NODE_FLOOR = '24.22.3';
 
 /** The warning about a Node below the floor. `npm ci` installs such a Node for a first try and for the tests. */
 export function warnOfNode(version: string): string[] {
