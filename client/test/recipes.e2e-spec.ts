@@ -142,7 +142,7 @@ function createFolder(files: Record<string, string>): string {
 function recipeFiles(): Record<string, string> {
   const [, app = '', calls = ''] = codeUnder('The first minute');
   const [config = '', index = '', main = ''] = codeUnder('A live page with Vite');
-  const [search = '', useAccounts = ''] = codeUnder('Components: React, Vue');
+  const [search = '', useAccounts = '', next = ''] = codeUnder('Components: React, Vue');
   const pageOf = (script: string) => replace(replace(index, '/main.ts', script), '<p role="status">Loading …</p>', '');
   return {
     'tsconfig.json': JSON.stringify(TSCONFIG),
@@ -154,6 +154,7 @@ function recipeFiles(): Record<string, string> {
     'react.html': pageOf('/react.tsx'),
     'search.tsx': SEARCH.replace('RECIPE', search),
     'use-accounts.ts': useAccounts,
+    'next.config.ts': next,
     'vue.ts': VUE_MAIN,
     'vue.html': pageOf('/vue.ts'),
     'calls.ts': `import { createClient } from 'accounts-gateway-client';\nconst gateway = createClient({ baseUrl: '' });\n${calls}`,
