@@ -12,6 +12,9 @@ version=${1:-}
 old=$(node -p "require('./package.json').version")
 [ -z "$(git status --porcelain)" ] || fail "the tree has changes: commit or remove them"
 [ "$(git branch --show-current)" = main ] || fail "releases are made on main"
+for file in SECURITY.md:company.example CODEOWNERS:@accounts-gateway-; do
+  ! grep -q "${file#*:}" ".github/${file%:*}" || fail ".github/${file%:*} has a placeholder: set the contact, or the teams, of your organization"
+done
 if tagged=$(git rev-parse --quiet --verify "refs/tags/v$version^{commit}"); then
   [ "$tagged" = "$(git rev-parse HEAD)" ] || fail "the tag v$version is on another commit"
   echo "release: v$version is tagged already; nothing to do"
