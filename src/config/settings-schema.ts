@@ -204,7 +204,8 @@ const http = {
     example: 'accounts.internal.example,localhost',
   }),
   ALLOWED_CLIENTS: withDefault(kinds.clients, 'loopback', {
-    meaning: 'Clients that may call: addresses, CIDRs, `loopback`, `private` (includes loopback) or `any`.',
+    meaning:
+      'Clients that may call: addresses, CIDRs, `loopback`, `any`, or `private` (loopback, RFC 1918, link-local, unique local; not 100.64.0.0/10).',
     example: '10.1.0.0/16,loopback',
   }),
   TLS_CERT_FILE: optional(kinds.certificatesFile, {
