@@ -687,7 +687,7 @@ export type RecentClient = {
      */
     name: string;
     /**
-     * calls in the last minute
+     * calls since the last point and in the five before it: the last 50 to 60 s
      */
     callsPerMinute: number;
     /**

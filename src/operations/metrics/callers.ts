@@ -13,13 +13,14 @@ const WITHOUT_NAME = 'none';
 const OTHER = 'other';
 /** Problems of callers that are not allowed to call: they must not use up the slots for names. */
 const REJECTED = new Set(['client-not-allowed', 'host-not-allowed']);
-const SECONDS = 60;
+/** The last minute, in points of 10 s. */
+const MINUTE_POINTS = 6;
 
 interface Caller {
   /** All requests, whatever the result. */
   requests: number;
-  /** Calls of the last minute by second, newest last. */
-  readonly seconds: { readonly second: number; readonly calls: CallTally }[];
+  /** Calls since the last point and in the five before it, newest first. */
+  minute: readonly CallTally[];
   /** Time of the last call of `/api`, ms since 1970; null without one. */
   lastAt: number | null;
   /** The same, by the monotonic clock. */
@@ -47,7 +48,7 @@ export class Callers {
     caller.requests += 1;
     if (!call) return;
     caller.lastAt = now.wall;
-    tallyOf(caller, toSecond(now)).record(call);
+    caller.minute[0]?.record(call);
   }
 
   /** Requests by name. */
@@ -59,17 +60,23 @@ export class Callers {
   /** The callers of the last hour, those with the most calls in the last minute first. */
   get clients(): RecentClient[] {
     this.#forgetOld();
-    const since = toSecond(this.clock.now()) - SECONDS;
     const clients: RecentClient[] = [];
-    for (const [name, { seconds, lastAt: at }] of this.#byName) {
+    for (const [name, { minute: points, lastAt: at }] of this.#byName) {
       if (at === null) continue;
       const minute = new CallTally();
-      for (const { second, calls } of seconds) if (second > since) minute.add(calls);
+      for (const calls of points) minute.add(calls);
       const { requests: callsPerMinute, current, stale, errors } = minute;
       const lastAt = new Date(at).toISOString();
       clients.push({ name, callsPerMinute, p99Ms: minute.percentileMs(99), current, stale, errors, lastAt });
     }
     return clients.toSorted((a, b) => b.callsPerMinute - a.callsPerMinute || a.name.localeCompare(b.name));
+  }
+
+  /** Begins the next point. */
+  endPoint(): void {
+    for (const caller of this.#byName.values()) {
+      caller.minute = [new CallTally(), ...caller.minute].slice(0, MINUTE_POINTS);
+    }
   }
 
   #find({ clientName: name = WITHOUT_NAME, isCall = false, problem }: Request, now: Instant): Caller {
@@ -89,7 +96,12 @@ export class Callers {
       const [oldest = ''] = names.reduce((one, other) => (other[1].lastSeen < one[1].lastSeen ? other : one));
       this.#byName.delete(oldest);
     }
-    const caller: Caller = { requests: 0, seconds: [], lastAt: null, lastSeen: this.clock.now().monotonic };
+    const caller: Caller = {
+      requests: 0,
+      minute: [new CallTally()],
+      lastAt: null,
+      lastSeen: this.clock.now().monotonic,
+    };
     this.#byName.set(name, caller);
     return caller;
   }
@@ -101,16 +113,4 @@ export class Callers {
       else this.#byName.delete(name);
     }
   }
-}
-
-const toSecond = ({ monotonic }: Instant): number => Math.floor(monotonic / 1000);
-
-/** The tally of a second, the caller's newest. */
-function tallyOf({ seconds }: Caller, second: number): CallTally {
-  const last = seconds.at(-1);
-  if (last?.second === second) return last.calls;
-  const calls = new CallTally();
-  seconds.push({ second, calls });
-  if (seconds.length > SECONDS) seconds.shift();
-  return calls;
 }

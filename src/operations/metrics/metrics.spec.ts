@@ -10,7 +10,7 @@ import { Metrics } from './metrics.js';
 function createMetrics() {
   const activity = new Activity();
   const callers = new Callers(new FakeClock());
-  const history = new RecentHistory(activity, {} as GatewayStatus);
+  const history = new RecentHistory(activity, {} as GatewayStatus, callers);
   const metrics = new Metrics(activity, callers, history, {} as Settings);
   const request = {
     method: 'GET',

@@ -4,6 +4,7 @@ import { Activity } from '../../telemetry/activity.js';
 import { Log } from '../../telemetry/log.js';
 import { Clock } from '../../time/clock.js';
 import { GatewayStatus } from '../status/gateway-status.js';
+import { Callers } from './callers.js';
 import { CallTally } from './call-tally.js';
 import type { RecentEvent, RecentPoint } from './recent-schema.js';
 
@@ -23,6 +24,7 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     activity: Activity,
     private readonly status: GatewayStatus,
+    private readonly callers: Callers,
   ) {
     activity.on('bankCallEnded', ({ ms, code }) =>
       this.#bankCalls.record({ ms, got: code === null ? 'current' : 'errors' }),
@@ -70,6 +72,7 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.#points.length > MAX_POINTS) this.#points.shift();
     this.calls = new CallTally();
     this.#bankCalls = new CallTally();
+    this.callers.endPoint();
   }
 }
 

@@ -33,7 +33,9 @@ const clientSchema = z
       .string()
       .meta({ example: 'treasury' })
       .describe('X-Client-Name; `none` without one, `other` beyond the 50 that called last'),
-    callsPerMinute: count.meta({ example: 12 }).describe('calls in the last minute'),
+    callsPerMinute: count
+      .meta({ example: 12 })
+      .describe('calls since the last point and in the five before it: the last 50 to 60 s'),
     p99Ms: ms.describe('of the last minute, within 8 %; null without calls'),
     current: count.meta({ example: 12 }).describe('those that got current data'),
     stale: count.meta({ example: 0 }).describe('those that got a copy, marked stale'),

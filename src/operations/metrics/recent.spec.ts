@@ -14,9 +14,9 @@ function createHistory() {
   const activity = new Activity();
   const clock = new FakeClock();
   const status: { ageMs: number | null } = { ageMs: null };
-  const history = new RecentHistory(activity, {
-    read: () => ({ at: clock.now().wall, snapshot: status }),
-  } as unknown as GatewayStatus);
+  const callers = new Callers(clock);
+  const facts = { read: () => ({ at: clock.now().wall, snapshot: status }) } as unknown as GatewayStatus;
+  const history = new RecentHistory(activity, facts, callers);
   const request = (ms: number, change: object = {}) =>
     activity.emit('requestEnded', {
       method: 'GET',
@@ -26,10 +26,16 @@ function createHistory() {
       ms,
       ...change,
     });
-  const callers = new Callers(clock);
   // the listener does the recording
   const metrics = new Metrics(activity, callers, history, {} as Settings);
-  return { metrics, activity, clock, status, history, callers, request };
+  /** Time passes, with a point every 10 s. */
+  const advance = (ms: number) => {
+    for (let left = ms; left > 0; left -= 10_000) {
+      clock.advance(Math.min(10_000, left));
+      history.endPoint();
+    }
+  };
+  return { metrics, activity, clock, status, history, callers, request, advance };
 }
 
 /** The accuracy promised in docs/logs.md#the-last-hour. */
@@ -108,33 +114,33 @@ describe('the last hour', () => {
 
 describe('the callers', () => {
   it('are listed by name, busiest first, with their results in the last minute', () => {
-    const { clock, callers, request } = createHistory();
+    const { clock, callers, request, advance } = createHistory();
     request(9, { clientName: 'treasury' });
-    clock.advance(30_000);
+    advance(30_000);
     for (let call = 0; call < 99; call += 1) request(4, { clientName: 'portal' });
     request(300, { clientName: 'portal', status: 503 });
     request(9, { clientName: 'treasury', cache: 'stale' });
     request(9, { clientName: 'treasury', status: 404 });
-    clock.advance(29_000);
+    advance(20_000);
     request(1, {});
     request(1, { clientName: 'console', isOwnPage: true });
     request(1, { clientName: 'prober', isCall: false });
     const at = (ms: number) => new Date(clock.now().wall - ms).toISOString();
     expect(callers.clients).toMatchObject([
-      { name: 'portal', callsPerMinute: 100, current: 99, stale: 0, errors: 1, lastAt: at(29_000) },
-      { name: 'treasury', callsPerMinute: 3, current: 1, stale: 1, errors: 0, lastAt: at(29_000) },
+      { name: 'portal', callsPerMinute: 100, current: 99, stale: 0, errors: 1, lastAt: at(20_000) },
+      { name: 'treasury', callsPerMinute: 3, current: 1, stale: 1, errors: 0, lastAt: at(20_000) },
       { name: 'none', callsPerMinute: 1, current: 1, lastAt: at(0) },
     ]);
     const [portal] = callers.clients;
     expect(Math.abs((portal?.p99Ms ?? NaN) - 4)).toBeLessThan(0.4);
-    clock.advance(1000);
+    advance(10_000);
     expect(callers.clients[1]).toMatchObject({ name: 'treasury', callsPerMinute: 2, current: 0 });
   });
 
   it('are forgotten after an hour without a call', () => {
-    const { clock, callers, request } = createHistory();
+    const { clock, callers, request, advance } = createHistory();
     request(9, { clientName: 'nightly' });
-    clock.advance(3_600_000);
+    advance(3_600_000);
     expect(callers.clients).toMatchObject([{ name: 'nightly', callsPerMinute: 0, p99Ms: null, current: 0 }]);
     clock.advance(1);
     expect(callers.clients).toEqual([]);
@@ -183,13 +189,20 @@ describe('the callers', () => {
     expect(p99Ms).toBeLessThanOrEqual(most);
   });
 
-  it('are counted by second: after five minutes, only the last minute remains', () => {
-    const { clock, callers, request } = createHistory();
+  it('have the sums of present and the last five points, also after five minutes', () => {
+    const { clock, callers, history, request } = createHistory();
     for (let second = 0; second < 300; second += 1) {
+      if (second % 10 === 0) history.endPoint();
       clock.advance(1000);
-      request(1, { cache: 'stale' });
+      request(1, { cache: 'stale', clientName: `app-${second % 2 ? 'a' : 'b'}` });
     }
-    expect(callers.clients).toMatchObject([{ callsPerMinute: 60, stale: 60, current: 0 }]);
+    const points = [...history.points.slice(-5), history.present];
+    expect(points.map(({ stale }) => stale)).toEqual([10, 10, 10, 10, 10, 10]);
+    const each = { callsPerMinute: 30, stale: 30, current: 0 };
+    expect(callers.clients).toMatchObject([
+      { name: 'app-a', ...each },
+      { name: 'app-b', ...each },
+    ]);
   });
 });
 
