@@ -24,19 +24,37 @@ interface PartProblem {
 export function judgeHealth(facts: GatewayFacts) {
   const { stopping, listener } = facts;
   const { redis } = facts.sharing;
+  const stop = findStop(facts);
+  const ifReached = (hop: number, judge: (facts: GatewayFacts) => Part) =>
+    stop && hop > stop.hop ? UNKNOWN : judge(facts);
   const parts = {
     ...(stopping && { instance: down('stopping', 'This instance is stopping.') }),
     certificate: judgeCertificate(facts),
-    egress: judgeEgress(facts),
-    token: judgeToken(facts),
-    bank: judgeBank(facts),
-    snapshot: judgeSnapshot(facts),
+    egress: ifReached(EGRESS, judgeEgress),
+    token: ifReached(TOKEN, judgeToken),
+    bank: ifReached(BANK, judgeBank),
+    snapshot: judgeSnapshot(facts, stop?.cause ?? null),
     ...(listener && { listener: judgeListener(listener) }),
     ...(redis && { sharing: judgeSharing(redis.reason) }),
   };
   const isHealthy = Object.values(parts).every(({ status }) => status === 'up' || status === 'unknown');
   const working = isHealthy ? ('ok' as const) : ('degraded' as const);
   return { status: isReady(facts) ? working : ('error' as const), parts };
+}
+
+/** The hops of a call for accounts, in order. */
+const [CERTIFICATE, EGRESS, TOKEN, BANK] = [0, 1, 2, 3] as const;
+
+/** The hop at which calls end now, and why; those after it are not tried. Null while nothing stops them. */
+function findStop(facts: GatewayFacts): { readonly hop: number; readonly cause: PartProblem } | null {
+  const { unusable } = facts.certificate;
+  if (unusable !== null) return { hop: CERTIFICATE, cause: toProblem('certificate-unusable', unusable) };
+  const lack = tokenError(facts);
+  const error = lack ?? facts.snapshot.trouble?.error;
+  if (!error) return null;
+  const target = lack ? TOKEN : BANK;
+  // a proxy keeps the call from its target, not from the token that is still usable
+  return { hop: isProxyFailure(error) ? target - 1 : target, cause: fromError(error) };
 }
 
 const UP: Part = { status: 'up' };
@@ -59,7 +77,6 @@ function judgeCertificate({ certificate: { unusable, rejected, next, notAfter, d
 }
 
 function judgeEgress(facts: GatewayFacts): Part {
-  if (facts.certificate.unusable !== null) return UNKNOWN;
   const errors = [facts.token.trouble, facts.snapshot.trouble].flatMap((trouble) => trouble?.error ?? []);
   const proxyFailure = errors.find(isProxyFailure);
   if (proxyFailure) return failing(proxyFailure, canAnswer(facts));
@@ -68,11 +85,8 @@ function judgeEgress(facts: GatewayFacts): Part {
 
 function judgeToken(facts: GatewayFacts): Part {
   const { state, trouble } = facts.token;
-  const error = trouble?.error;
   const usable = state === 'usable';
-  if (facts.certificate.unusable !== null) return UNKNOWN;
-  if (error && !usable && isProxyFailure(error)) return UNKNOWN;
-  if (error) return failing(error, usable);
+  if (trouble) return failing(trouble.error, usable);
   const { credentialsRejected: rejected } = facts.certificate;
   if (rejected !== null) {
     return degraded(rejected.code, `The new credentials cannot be used; the old ones stay in use: ${rejected.detail}`);
@@ -87,8 +101,7 @@ function judgeToken(facts: GatewayFacts): Part {
 function judgeBank(facts: GatewayFacts): Part {
   const { trouble, asOf, restored } = facts.snapshot;
   const slow = toSlow(facts);
-  if (facts.certificate.unusable !== null || tokenError(facts)) return UNKNOWN;
-  if (trouble) return isProxyFailure(trouble.error) ? UNKNOWN : failing(trouble.error, canAnswer(facts));
+  if (trouble) return failing(trouble.error, canAnswer(facts));
   if (facts.token.state === 'requested') return UNKNOWN;
   if (slow) {
     const copies = slow.copyAgeMs === null ? '' : ` Apps got copies up to ${Math.ceil(slow.copyAgeMs / 1000)} s old.`;
@@ -108,40 +121,29 @@ export function toSlow({ bank, snapshot }: Pick<GatewayFacts, 'bank' | 'snapshot
   return { since, copyAgeMs: Math.max(copyAgeMs, now) || null };
 }
 
-function judgeSnapshot(facts: GatewayFacts): Part {
-  const { stale, accounts, emptied, slowSince } = facts.snapshot;
-  if (!canAnswer(facts)) return judgeNothingToServe(facts);
+/** @param cause why calls fail now */
+function judgeSnapshot(facts: GatewayFacts, cause: PartProblem | null): Part {
+  const { stale, accounts, emptied, slowSince, expiresAt } = facts.snapshot;
+  if (!canAnswer(facts)) {
+    const expired = expiresAt === null ? '' : `The cached snapshot expired at ${expiresAt}. `;
+    if (cause) return { status: 'down', ...cause, detail: `${expired}${cause.detail}` };
+    return slowSince === null
+      ? UNKNOWN
+      : down('bank-slow', 'There is no snapshot to serve yet. The first refresh is running.');
+  }
   if (accounts === 0) {
     const before = emptied ? 'It listed some before.' : 'It has listed none since this process started.';
     return degraded('accounts-emptied', `The bank lists no accounts. ${before}`);
   }
-  const slow = toProblem('bank-slow', 'Apps get the cached snapshot, marked stale, while the refresh runs.');
-  const cause = findCause(facts) ?? (slowSince === null ? null : slow);
   // without a cause, the failure is over, and the next call triggers a new snapshot
   if (stale && cause) return { status: 'degraded', ...cause };
+  if (stale && slowSince !== null) {
+    return degraded('bank-slow', 'Apps get the cached snapshot, marked stale, while the refresh runs.');
+  }
   const fileFailing = facts.sharing.file?.failing ?? null;
   if (fileFailing === null) return UP;
   const detail = `SNAPSHOT_FILE cannot be written: ${fileFailing}. After a restart, apps wait for the bank.`;
   return degraded('snapshot-not-stored', detail);
-}
-
-function judgeNothingToServe(facts: GatewayFacts): Part {
-  const { expiresAt, slowSince } = facts.snapshot;
-  const cause = findCause(facts);
-  if (!cause) {
-    if (slowSince === null) return UNKNOWN;
-    return down('bank-slow', 'There is no snapshot to serve yet. The first refresh is running.');
-  }
-  const expired = expiresAt === null ? '' : `The cached snapshot expired at ${expiresAt}. `;
-  return { status: 'down', ...cause, detail: `${expired}${cause.detail}` };
-}
-
-/** The first failure on the path to the bank. */
-function findCause(facts: GatewayFacts): PartProblem | null {
-  const { certificate, snapshot } = facts;
-  if (certificate.unusable !== null) return toProblem('certificate-unusable', certificate.unusable);
-  const error = tokenError(facts) ?? snapshot.trouble?.error;
-  return error ? fromError(error) : null;
 }
 
 /** @param skewMs the bank's clock minus ours */
