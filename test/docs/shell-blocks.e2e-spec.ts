@@ -4,33 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { temporaryDirectory } from '../support/closing.js';
 import { PROBLEMS } from '../../src/errors/problem-table.js';
-import { documentPaths, read, readDocument } from '../support/documents.js';
+import { read, readDocument } from '../support/documents.js';
 import { startRedis } from '../support/redis.js';
 import { directoryWithIdentity } from '../support/sandbox.js';
 import { hasJq, hasOpenssl, hasRedis, hasSystemdAnalyze, pathOf } from '../support/tools.js';
-
-/** Every program in a shell block of README and docs, and the check of its lines. */
-const CHECKED: Readonly<Record<string, string>> = {
-  npm: 'documents.e2e-spec.ts: each script exists. test/process and client/test run them',
-  curl: 'served-documents.e2e-spec.ts: each address exists',
-  jq: 'below',
-  journalctl: 'not run: needs systemd. Below, a file takes its place',
-  openssl: 'below, with the passcodes that it asks for',
-  node: 'not run: needs the paths of an installation. test/process starts the same program',
-  // systemd-run
-  systemd: 'not run: needs systemd. Below, it is compared with the unit',
-  systemctl: 'not run: needs systemd. Below, systemd-analyze reads the unit',
-  install: 'not run: needs root',
-  gh: 'not run: needs GitHub',
-  tar: '.ci/release unpacks the bundle',
-  useradd: 'not run: needs root',
-  docker: 'not run: needs an engine. .ci/image and .ci/compose run image and compose file',
-  kubectl: 'test/deployment/check-manifests.ts (.ci/run) runs what needs no cluster',
-  config: '.ci/release runs artifacts.sh',
-  sed: 'needs no check',
-  rm: 'needs no check',
-  umask: 'needs no check',
-};
 
 /** The lines in a document's shell blocks, with continuation lines joined. */
 const shellLinesOf = (document: string): string[] =>
@@ -38,30 +15,6 @@ const shellLinesOf = (document: string): string[] =>
     .flatMap(([, block = '']) => block.replace(/\\\n/g, ' ').split('\n'))
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
-
-/** The programs started by a line. A line that only sets variables starts none. */
-const programsOf = (line: string): string[] =>
-  line
-    .replace(/'[^']*'|"[^"]*"/g, '…')
-    .split(/&&|\|/)
-    .flatMap((command) => /^\s*(?:[A-Z_]+=\S*\s+)*(?:\/\S*\/)?([a-z]+)\b/.exec(command)?.[1] ?? []);
-
-const documents = documentPaths().filter((path) => !path.startsWith('test/') && path !== 'CHANGELOG.md');
-
-describe('the shell blocks of the documents', () => {
-  it('start only programs whose lines are checked', () => {
-    const programs = documents.flatMap((path) => shellLinesOf(readDocument(path))).flatMap(programsOf);
-    expect([...new Set(programs)].toSorted()).toEqual(Object.keys(CHECKED).toSorted());
-  });
-
-  it.each([
-    ['A=1 B=2 /usr/bin/node main.js && npm test | jq .', ['node', 'npm', 'jq']],
-    ["jq 'a | b && c'", ['jq']],
-    ['REDIS_URL_FILE=/run/secrets/redis-url', []],
-  ])('the parser finds the programs in %s', (line, programs) => {
-    expect(programsOf(line)).toEqual(programs);
-  });
-});
 
 (hasJq() ? describe : describe.skip)('the lines with jq in docs/logs.md', () => {
   const WANTED = [

@@ -1,19 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { writeFileSync } from 'node:fs';
 import type { TlsOptions, TLSSocket } from 'node:tls';
-import { join } from 'node:path';
 import { Clock } from '../../src/time/clock.js';
 import { createAuthority, expired } from '../support/authority.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { expectNoSecret } from '../support/common-conditions.js';
 import { startConnectProxy, withCredentials } from '../support/connect-proxy.js';
-import { startDeafServer } from '../support/deaf-server.js';
 import { openSockets, expectSocketsLeft } from '../support/egress.js';
 import { examineWith, expectFailed, type Verdict } from '../support/examination.js';
 import { toEnvironment } from '../support/bank-address.js';
 import { startOpensslServer } from '../support/openssl-server.js';
 import { ASKS_LATE, askingLate } from '../support/late-certificate.js';
-import { issueToken, json, listAccounts, startPretendBank, type Handler } from '../support/pretend-bank.js';
+import { issueToken, json, startPretendBank, type Handler } from '../support/pretend-bank.js';
 import { startRedis } from '../support/redis.js';
 import { listSample, PLANTED, sampleAccount } from '../support/sample-accounts.js';
 import { closedPort, startRawServer, startTlsServer } from '../support/servers.js';
@@ -32,12 +29,6 @@ type Case = [name: string, arrange: () => Env | Promise<Env>, verdict: Verdict, 
 const at = (port: number, host = '127.0.0.1'): Env => {
   const url = `https://${host}:${port}`;
   return { BANK_BASE_URL: url, BANK_AUTH_URL: url };
-};
-
-const file = (name: string, content: string | Buffer): string => {
-  const path = join(bank.directory, name);
-  writeFileSync(path, content);
-  return path;
 };
 
 /** A server certificate for these names from a separate, trusted CA. */
@@ -81,6 +72,7 @@ const onAccounts =
     return env;
   };
 
+/** A case for each step, and for each reason that is not in test/bank-faults/causes-at-start. */
 const CASES: readonly Case[] = [
   [
     'several settings',
@@ -99,15 +91,6 @@ const CASES: readonly Case[] = [
     'certificate: pfx-unreadable, operator',
     /passcode/,
   ],
-  [
-    'a certificate that has expired',
-    async () => {
-      const { pfx, passcode } = await bank.issueClient('old', expired());
-      return { BANK_PFX_FILE: file('old.pfx', pfx), BANK_PFX_PASSCODE_FILE: file('old-passcode', passcode) };
-    },
-    'certificate: certificate-unusable, operator',
-    /expired on 20/,
-  ],
   ['no DNS', () => at(443, 'no-such-bank.invalid'), 'dns: dns-failed, network', /no-such-bank\.invalid/],
   [
     'no DNS for the proxy',
@@ -120,24 +103,6 @@ const CASES: readonly Case[] = [
     async () => ({ BANK_BASE_URL: `https://127.0.0.1:${await closedPort()}` }),
     'route: bank-unreachable, network',
     /^The bank \(127\.0\.0\.1:\d+\) cannot be reached: it refused the TCP connection \(ECONNREFUSED\)/,
-  ],
-  [
-    'packets dropped',
-    async () => ({ ...SILENT, ...at(await startDeafServer()) }),
-    'route: bank-unreachable, network',
-    /No TCP connection .* BANK_CONNECT_TIMEOUT_MS/,
-  ],
-  [
-    'a proxy that does not know us',
-    () => proxyAnswering('407 Proxy Authentication Required'),
-    'route: proxy-refused, operator',
-    /EGRESS_PROXY_URL .*it answered 407/,
-  ],
-  [
-    'a proxy whose rules do not allow the bank',
-    () => proxyAnswering('403 Forbidden'),
-    'route: proxy-refused, network',
-    /its rules do not allow it \(it answered 403\)/,
   ],
   [
     'a proxy that hangs up after its 200',
@@ -158,22 +123,10 @@ const CASES: readonly Case[] = [
     /closed two connections in a row/,
   ],
   [
-    'a server that says nothing',
-    async () => ({ ...SILENT, ...at((await startRawServer(() => undefined)).port) }),
-    'tls: bank-timeout, bank',
-    /No TLS handshake/,
-  ],
-  [
     'a wrong password',
     onToken(answer(401, PLANTED)),
     'token: credentials-rejected, operator',
     /answered 401.*allowlist/,
-  ],
-  [
-    'a token endpoint that hangs up on every request',
-    onToken((request) => void request.socket.destroy()),
-    'token: bank-unreachable, network',
-    /closed the connection before its answer/,
   ],
   ['no grant', onAccounts(answer(404)), 'accounts: access-not-granted, bank', /answered 404.*BANK_BASE_URL/],
   [
@@ -187,14 +140,6 @@ const CASES: readonly Case[] = [
     onAccounts(answer(200, { result: [sampleAccount(1), sampleAccount(2, { balances: 'none' })] })),
     'shape: bank-response-invalid, bank',
     /result\[1\]\.balances is not an array/,
-  ],
-  [
-    'more currencies than a list may have',
-    onAccounts(
-      listAccounts(Array.from({ length: 501 }, (_, number) => sampleAccount(number, { currency: `C${number}` }))),
-    ),
-    'shape: bank-response-invalid, bank',
-    /currency has more than 500 different values/,
   ],
 ];
 

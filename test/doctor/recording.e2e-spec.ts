@@ -142,10 +142,8 @@ describe('a recording', () => {
 describe('a recording served by the sandbox and compared', () => {
   const moods: [string, Record<string, unknown>, object, Record<string, string>][] = [
     ['on two hosts, in small pages', { SANDBOX_AUTH_PORT: 0, SANDBOX_ACCOUNTS: 230 }, {}, { BANK_PAGE_SIZE: '50' }],
-    ['with an empty list', {}, { accounts: 0 }, {}],
     ['without a grant', {}, { grantAccess: false }, {}],
     ['that rejects the address', {}, { allowedIps: [] }, {}],
-    ['that fails once', {}, { failNext: [{ endpoint: 'accounts', with: '503' }] }, {}],
     ['that resets a connection', {}, { failNext: [{ endpoint: 'accounts', times: 9, with: 'reset' }] }, {}],
     ['that cuts off its list', {}, { failNext: [{ endpoint: 'accounts', times: 9, with: 'truncate' }] }, {}],
   ];

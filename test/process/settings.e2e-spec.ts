@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
@@ -64,27 +63,6 @@ describe('sources of settings', () => {
       PORT: '0',
     });
   });
-});
-
-it("files from Windows: texts in UTF-16, the PFX in certutil's armor, the CA in DER", async () => {
-  const cwd = temporaryDirectory();
-  const { files } = sandbox;
-  const write = (name: string, content: string | Buffer) => {
-    writeFileSync(join(cwd, name), content);
-    return join(cwd, name);
-  };
-  const utf16 = (text: string) => Buffer.from(`\ufeff${text}\r\n`, 'utf16le');
-  const armour = `-----BEGIN CERTIFICATE-----\r\n${readFileSync(files.pfx).toString('base64')}\r\n-----END CERTIFICATE-----`;
-  await serves(
-    programEnvironment(sandbox, {
-      BANK_PFX_FILE: '',
-      BANK_PFX_BASE64_FILE: write('client.txt', utf16(armour)),
-      BANK_PFX_PASSCODE_FILE: write('passcode', utf16(read(files.passcode))),
-      BANK_USERNAME_FILE: write('username', `\ufeff${read(files.username)}\r\n`),
-      BANK_PASSWORD_FILE: write('password', utf16(read(files.password))),
-      BANK_CA_FILE: write('ca.cer', new X509Certificate(read(files.ca)).raw),
-    }),
-  );
 });
 
 describe('errors', () => {
