@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { SnapshotService } from '../../src/cache/snapshot-service.js';
 import { startTracing, type Tracing } from '../../src/telemetry/tracing.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { expectNoSecret, secretsOf } from '../support/common-conditions.js';
@@ -11,7 +10,7 @@ import { type Gateway, get, startGateway } from '../support/gateway.js';
 import { keepLines } from '../support/log-lines.js';
 import { type CollectedSpan, type Collector, startCollector } from '../support/otlp-collector.js';
 import { json } from '../support/pretend-bank.js';
-import { listSample, PLANTED, sampleId } from '../support/sample-accounts.js';
+import { PLANTED, sampleId } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 import { startWatched, type WatchedProgram } from '../support/watched-program.js';
 
@@ -164,38 +163,6 @@ describe('traces', () => {
     });
   });
 
-  it('cover a caller who left, and an aborted call to the bank', async () => {
-    const { collector, gateway } = await startTraced();
-    const caller = new AbortController();
-    bank.onAccounts = () => caller.abort();
-    const leaving = fetch(`${gateway.url}/api/v1/accounts`, { signal: caller.signal });
-    await expect(leaving).rejects.toThrow();
-    await until(() => gateway.events('request').length === 1);
-    const spans = await collect(gateway, collector);
-    const left = spans.find(({ kind }) => kind === 'server');
-    expect(left).toMatchObject({ name: LIST, failed: true, attributes: { 'error.type': 'caller-left' } });
-    expect(left?.attributes).not.toHaveProperty('http.response.status_code');
-    expect(byName(spans, 'refresh')).toMatchObject([{ failed: true, attributes: { 'error.type': 'stopping' } }]);
-    expect(spans.findLast(({ kind }) => kind === 'client')).toMatchObject({
-      attributes: { 'error.type': 'given-up' },
-    });
-  });
-
-  it('link a refresh to at most 128 of the requests that waited for it', async () => {
-    const { collector, gateway } = await startTraced();
-    const snapshots = gateway.app.get(SnapshotService);
-    bank.onAccounts = (...args) =>
-      void until(() => snapshots.status().callersWaiting === 130).then(() => listSample()(...args));
-    await Promise.all(Array.from({ length: 130 }, () => gateway.get('/api/v1/accounts')));
-    const spans = await collect(gateway, collector);
-    const [refresh, ...more] = byName(spans, 'refresh');
-    expect(more).toEqual([]);
-    expect(refresh?.links).toHaveLength(128);
-    const servers = new Set(spans.filter(({ kind }) => kind === 'server').map(({ spanId }) => spanId));
-    expect(servers.size).toBe(130);
-    for (const link of refresh?.links ?? []) expect(servers.has(link)).toBe(true);
-  });
-
   it('add no header to calls to the bank, and contain no secret', async () => {
     const { collector, gateway } = await startTraced();
     const headers = { ...traceParent('01'), tracestate: 'vendor=secret', baggage: 'user=secret' };
@@ -230,19 +197,6 @@ describe('traces', () => {
 });
 
 describe('the variables of OpenTelemetry', () => {
-  it('set service name, resource attributes and headers', async () => {
-    const { collector, gateway } = await startTraced({
-      OTEL_SERVICE_NAME: 'another',
-      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,service.name=shadowed',
-      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20hidden-1',
-    });
-    await gateway.get('/problems');
-    const [span] = await collect(gateway, collector);
-    expect(span?.resource).toMatchObject({ 'service.name': 'another', 'deployment.environment.name': 'test' });
-    expect(collector.requests[0]?.headers).toMatchObject({ authorization: 'Bearer hidden-1' });
-    expect([...written, ...gateway.lines].join('')).not.toContain('hidden-1');
-  });
-
   it.each([
     ['grpc://user:hidden-1@collector', 1],
     ['nonsense hidden-1', 1],
