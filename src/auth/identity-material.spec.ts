@@ -34,6 +34,14 @@ it('for a file that does not exist, the remedy is another path', async () => {
   });
 });
 
+it.each([
+  ['certs/client.pfx', / is a relative path, from \//],
+  ['~/client.pfx', / contains ~, \$ or %/],
+  ['"/run/client.pfx"', / begins and ends with a quote/],
+])('%s is no path as it stands, and the error says why', async (path, reason) => {
+  await expect(read(path)).rejects.toMatchObject({ problem: expect.stringMatching(reason) });
+});
+
 it('a PFX in the environment is not called a file', async () => {
   const secret = (text: string) => ({ file: null, read: () => text });
   const settings = { BANK_PFX_BASE64: secret('hello'), BANK_PFX_PASSCODE: secret(''), BANK_USERNAME: secret('u') };

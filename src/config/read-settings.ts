@@ -2,7 +2,6 @@ import { closest, distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
 import { checkCertificateFiles, checkProduction, crossCheck } from './cross-checks.js';
 import type { SecretSource } from './kinds.js';
-import { hintOf, hintOfBase, hintOfPath, isPath } from './hints.js';
 import { SettingsInvalid, toError, type SettingsError } from './settings-error.js';
 import {
   BANK_NAMES,
@@ -15,6 +14,7 @@ import {
   type SettingName,
 } from './settings-schema.js';
 import type { Settings, Values } from './settings.js';
+import { hintOf, hintOfBase, hintOfPath, isPath } from '../files/hints.js';
 import { FileUnusable, readSecretFile } from '../files/small-file.js';
 
 export interface ReadOptions {
@@ -139,10 +139,7 @@ function readValue(env: NodeJS.ProcessEnv, name: SettingName, sandbox: boolean):
     const warning = hint ? `the value of ${variable} ${hint}` : undefined;
     return { value: source && isSource(data) ? source : data, ...(warning && { warning }) };
   } catch (error) {
-    if (error instanceof FileUnusable) {
-      const hint = text && (hintOf(text, false) ?? hintOfPath(text) ?? hintOfBase(text));
-      return reject(error.problem + (hint ? `; its value ${hint}` : ''));
-    }
+    if (error instanceof FileUnusable) return reject(error.problem);
     throw error;
   }
 }

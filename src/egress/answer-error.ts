@@ -15,7 +15,7 @@ const REJECTION_STATUSES: Readonly<Record<BankTarget, Rejections>> = {
     400: CREDENTIALS,
     401: CREDENTIALS,
     403: ['address-not-allowed', ': most likely our address is not on the allowlist of the bank'],
-    404: ['bank-refused', ': the path in BANK_AUTH_URL may be wrong'],
+    404: ['bank-refused', ': the path in BANK_AUTH_URL, or without it in BANK_BASE_URL, may be wrong'],
   },
   accounts: {
     401: ['bank-refused', ': it rejected the access token again, right after a renewal'],

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { hintOf, hintOfBase, hintOfPath } from './hints.js';
 
 /**
  * Thrown if a file named by a setting cannot be used. `reason` continues a sentence that begins with the file's name.
@@ -14,7 +15,8 @@ export class FileUnusable extends Error {
 
   /** Continues a sentence that begins with the name of the path's variable. */
   get problem(): string {
-    return `points to ${this.path}, which ${this.reason}`;
+    const hint = hintOf(this.path, false) ?? hintOfPath(this.path) ?? hintOfBase(this.path);
+    return `points to ${this.path}, which ${this.reason}${hint === null ? '' : `; its value ${hint}`}`;
   }
 }
 

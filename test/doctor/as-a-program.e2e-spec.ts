@@ -7,7 +7,7 @@ import { expectWellFormed } from '../support/examination.js';
 import { toEnvironment } from '../support/bank-address.js';
 import { startProgram } from '../support/program.js';
 import { temporaryDirectory } from '../support/closing.js';
-import { directoryWithIdentity } from '../support/sandbox.js';
+import { control, directoryWithIdentity, start } from '../support/sandbox.js';
 import { startRawServer } from '../support/servers.js';
 import { until } from '../support/until.js';
 
@@ -32,6 +32,17 @@ describe('node dist/main.js doctor', () => {
     const { code, stdout, stderr } = await doctor([]);
     expect([code, stderr]).toEqual([2, '']);
     expect(stdout).toContain('✗ settings');
+  });
+
+  it('prints every step for the cause: where the bank resets unlisted addresses, the allowlist too', async () => {
+    const firewalled = await start({ SANDBOX_ALLOWED_IPS: [] });
+    await control(firewalled, 'PATCH', { unlisted: 'reset' });
+    const { code, stdout } = await doctor([], { ...toEnvironment(firewalled), EGRESS_PUBLIC_ADDRESS: '203.0.113.7' });
+    expect(code).toBe(6);
+    expect(stdout).toMatch(
+      /^What to do +Report it to the network team\..*\n +.*ask the bank whether our address is on its allowlist/ms,
+    );
+    expect(stdout).not.toContain('](');
   });
 
   it('stops at dns with exit code 4, reported for programs with --json', async () => {

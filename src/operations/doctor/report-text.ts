@@ -1,3 +1,4 @@
+import { PROBLEMS, toPlainText, type AnyCode } from '../../errors/problem-table.js';
 import { failedStep, type DoctorReport } from './examine.js';
 import type { StepReport } from './steps.js';
 
@@ -27,11 +28,16 @@ export function toVerdictText(report: DoctorReport, version: string, at: Date, o
     ['Cause', String(failed.code)],
     ['Who must act', String(failed.owner)],
     ['What to do', String(failed.remedy)],
+    ...furtherSteps(failed.code).map((step): [string, string] => ['', step]),
     ['Not checked', report.steps.flatMap(({ name, status }) => (status === 'skipped' ? name : [])).join(', ')],
     ['Time', at.toISOString()],
   ];
   return ['', title, '', ...toTable(rows, ''), ''].join('\n');
 }
+
+/** What to do after the remedy, without the step that runs the doctor. */
+const furtherSteps = (code: StepReport['code']): string[] =>
+  (PROBLEMS[code as AnyCode]?.steps.slice(1) ?? []).filter((step) => !step.includes('#the-doctor')).map(toPlainText);
 
 /** A row for each value, at any depth: `bank.serverChain.0.subject`. */
 function toRows(facts: object, prefix = ''): [string, string][] {

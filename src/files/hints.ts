@@ -12,7 +12,7 @@ export const isPath = (variable: string): boolean => /_(?:FILE|DIRECTORY)$/.test
  */
 export function hintOf(text: string, secret: boolean): string | null {
   if (/^(["'`]).*\1$/s.test(text)) {
-    return 'begins and ends with a quote, which is sent as part of it; leave the quotes out if they are not (docker run --env-file keeps them)';
+    return 'begins and ends with a quote; leave the quotes out unless they belong to it (docker run --env-file keeps them)';
   }
   const hidden = secret && /^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(text);
   return hidden ? 'begins or ends with a space or an invisible character, which is sent as part of it' : null;
