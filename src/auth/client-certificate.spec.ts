@@ -111,6 +111,15 @@ function toBags(name: string): Buffer[] {
     }
   });
 
+  it('is opened with AES whose key is from the Latin-1 bytes of the passcode, but not with another passcode', async () => {
+    workshop.write('passcode', Buffer.from('pässwörd', 'latin1'));
+    const from = ['-inkey', 'ec.key', '-in', 'ec.pem', '-passout', 'file:passcode', '-out', 'latin1.pfx'];
+    workshop.openssl('pkcs12', '-export', ...from);
+    const bytes = workshop.read('latin1.pfx');
+    expect(await open(bytes, 'pässwörd')).toMatchObject({ certificatePem: pem('ec') });
+    expect(await rejectionOf(open(bytes, 'passworð'))).toMatch(/^passcode: /);
+  });
+
   it('is opened with a passcode that OpenSSL before 1.1.0 encoded byte by byte', async () => {
     const bytewise = Buffer.from('pässwörd').toString('latin1');
     const bytes = workshop.makePfx('ec', bytewise, ...legacy('PBE-SHA1-3DES'));

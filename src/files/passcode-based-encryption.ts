@@ -96,8 +96,14 @@ export function toMac(macData: Asn1): Mac {
   return async (contents, passcode) => isExpected(hash, await derive(passcode, keyLength), contents);
 }
 
-/** Decrypts with a passcode. @throws Error on wrong padding, which a wrong passcode nearly always produces */
-type Decrypt = (ciphertext: Buffer, passcode: Passcode) => Promise<Buffer>;
+/** The bytes of a passcode for PBKDF2: UTF-8, or Latin-1 as some programs on Windows write it. */
+export type Encoding = 'utf8' | 'latin1';
+
+/**
+ * Decrypts with a passcode, whose encoding counts only for PBES2. @throws Error on wrong padding, which a wrong passcode
+ * nearly always produces
+ */
+type Decrypt = (ciphertext: Buffer, passcode: Passcode, encoding: Encoding) => Promise<Buffer>;
 
 /** PBES2 (RFC 8018, 6.2) or one of PKCS#12's own schemes. @throws CertificateUnreadable unknown-algorithm, Error */
 export function toDecrypt(algorithm: Asn1 | undefined): Decrypt {
@@ -110,7 +116,7 @@ export function toDecrypt(algorithm: Asn1 | undefined): Decrypt {
     if (!/^(aes-\d+|des-ede3)-cbc$/.test(name)) rejectAlgorithm(`the cipher ${name}`);
     const { derive } = toPbkdf2(first);
     const iv = octetsOf(cipher.parameters);
-    return async (input, passcode) => decipher(name, await derive(passcode, keyLength), iv, input);
+    return async (input, passcode, encoding) => decipher(name, await derive(passcode, keyLength, encoding), iv, input);
   }
   const { name, keyLength } = PKCS12_CIPHERS[oid] ?? rejectAlgorithm(UNSUPPORTED[oid] ?? `the algorithm ${oid}`);
   const derive = toPkcs12Derivation('sha1', octetsOf(first), countOf(second));
@@ -148,7 +154,8 @@ function toPbkdf2(node: Asn1 | undefined) {
   assertRounds(rounds);
   return {
     keyLength: keyLength ? countOf(keyLength) : 0,
-    derive: (passcode: Passcode, length: number) => pbkdf2InPool(passcode ?? '', salt, rounds, length, hash),
+    derive: (passcode: Passcode, length: number, encoding: Encoding = 'utf8') =>
+      pbkdf2InPool(Buffer.from(passcode ?? '', encoding), salt, rounds, length, hash),
   };
 }
 

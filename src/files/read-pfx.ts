@@ -82,14 +82,16 @@ async function toSafeContents(contentInfo: Asn1, passcode: Passcode): Promise<As
   return decrypt(algorithm, octetsOf(ciphertext), passcode);
 }
 
-/** Decrypts, and returns the inner SEQUENCE. */
+/** Decrypts, and returns the inner SEQUENCE. The MAC proves the passcode, but not the bytes that a cipher's key is from. */
 async function decrypt(algorithm: Asn1 | undefined, ciphertext: Buffer, passcode: Passcode): Promise<Asn1> {
   const decipher = toDecrypt(algorithm);
-  const decrypted = await decipher(ciphertext, passcode)
-    .then(parseAsn1)
-    .catch(() => undefined);
-  if (!decrypted || !isSequence(decrypted)) throw wrongPasscode(passcode ?? '');
-  return decrypted;
+  for (const encoding of ['utf8', 'latin1'] as const) {
+    const decrypted = await decipher(ciphertext, passcode, encoding)
+      .then(parseAsn1)
+      .catch(() => undefined);
+    if (decrypted && isSequence(decrypted)) return decrypted;
+  }
+  throw wrongPasscode(passcode ?? '');
 }
 
 function wrongPasscode(passcode: string): CertificateUnreadable {
