@@ -3,16 +3,13 @@ import { createSecureContext } from 'node:tls';
 import {
   isKeyOf,
   isSelfSigned,
-  issued,
   toDistinguishedName,
   toIssuers,
   type KeysAndCertificates,
 } from '../files/certificate-files.js';
+import { allowsClientAuth, examineChain, isValid } from '../files/examine-certificates.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { CertificateUnreadable } from '../files/certificate-unreadable.js';
-
-const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
-const ANY_PURPOSE = '2.5.29.37.0';
 
 /**
  * The identity of the gateway at the bank. CA certificates are only in `chainPem`, to be sent along; none of them is
@@ -57,34 +54,17 @@ export function toClientCertificate(
   const certificatePem = leaf.toString();
   const chainPem = issuers.filter((issuer) => !isSelfSigned(issuer)).map(String);
   assertUsableForTls(keyPem, certificatePem + chainPem.join(''));
-  const issuer = toDistinguishedName(leaf.issuer);
-  const warnings: string[] = [];
-  if (issuers.length === 0 && !isSelfSigned(leaf) && !isIssuedByRoot(leaf, roots)) {
-    warnings.push(
-      `The chain is incomplete: the certificate of the issuer, ${issuer}, is missing. If the bank rejects the certificate, export it again with all certificates of its path.`,
-    );
-  }
-  for (const { subject, validFromDate: from, validToDate: to } of issuers.filter((each) => !isValid(each, now))) {
-    warnings.push(
-      `The certificate of the issuer ${toDistinguishedName(subject)} is valid only from ${from.toISOString()} to ${to.toISOString()}. The bank may reject the chain: get the current one.`,
-    );
-  }
-  if (!allowsClientAuth(leaf)) {
-    warnings.push(
-      'The certificate does not allow client authentication (extended key usage 1.3.6.1.5.5.7.3.2 is missing). The bank will most likely reject it: ask for one that does.',
-    );
-  }
   return {
     keyPem,
     certificatePem,
     chainPem,
     subject: toDistinguishedName(leaf.subject),
-    issuer,
+    issuer: toDistinguishedName(leaf.issuer),
     thumbprint: leaf.fingerprint.replaceAll(':', ''),
     thumbprintSha256: leaf.fingerprint256.replaceAll(':', ''),
     notBefore: leaf.validFromDate,
     notAfter: leaf.validToDate,
-    warnings,
+    warnings: examineChain(leaf, issuers, { use: 'client', now, roots }),
   };
 }
 
@@ -138,13 +118,6 @@ function choosePair(keys: readonly KeyObject[], leaves: readonly X509Certificate
   );
 }
 
-/** True if a root in `roots` issued the leaf: then no intermediate is missing. */
-const isIssuedByRoot = (leaf: X509Certificate, roots: readonly X509Certificate[]): boolean =>
-  roots.some((root) => isSelfSigned(root) && issued(root, leaf));
-
-const isValid = ({ validFromDate, validToDate }: X509Certificate, now: Date): boolean =>
-  validFromDate <= now && now <= validToDate;
-
 /** @throws CertificateUnreadable with OpenSSL's own words, for example "ee key too small" */
 function assertUsableForTls(key: string, cert: string): void {
   try {
@@ -158,11 +131,4 @@ function assertUsableForTls(key: string, cert: string): void {
       { cause },
     );
   }
-}
-
-/** True if the extended key usage, if there is one, allows client authentication (RFC 5280, 4.2.1.12). */
-function allowsClientAuth(certificate: X509Certificate): boolean {
-  // undefined if the extension is absent, whatever the type says
-  const usages: string[] | undefined = certificate.keyUsage;
-  return usages === undefined || usages.includes(CLIENT_AUTH) || usages.includes(ANY_PURPOSE);
 }

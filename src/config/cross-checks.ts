@@ -1,6 +1,7 @@
 import inspector from 'node:inspector';
 import { isIP } from 'node:net';
-import { readListenerPair } from '../files/certificate-files.js';
+import { readCertificates, readListenerPair } from '../files/certificate-files.js';
+import { examineDates, examineListener } from '../files/examine-certificates.js';
 import { toError, type SettingsError } from './settings-error.js';
 import type { Command, SettingName } from './settings-schema.js';
 import type { Values } from './settings.js';
@@ -57,6 +58,24 @@ function checkListenerKey({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Partial<Va
   if (!cert || !key) return [];
   const problem = whyUnusable(() => readListenerPair(cert, key));
   return problem === null ? [] : [toError('TLS_KEY_FILE', problem, key)];
+}
+
+/**
+ * Everything because of which clients may reject the listener's certificate, and certificates in CA files that are not
+ * valid now: one sentence each. The client certificate is examined when it is opened.
+ */
+export function examineCertificates(values: Partial<Values>, now = new Date()): string[] {
+  const warnings: string[] = [];
+  const add = (name: SettingName, found: readonly string[]) =>
+    warnings.push(...found.map((each) => `${name}: ${each.replace(/\.$/, '')}`));
+  for (const name of ['BANK_CA_FILE', 'EGRESS_PROXY_CA_FILE', 'REDIS_CA_FILE'] as const) {
+    const file = values[name];
+    // an unusable file is reported elsewhere
+    if (file) whyUnusable(() => add(name, examineDates(readCertificates(file).certificates, now)));
+  }
+  const { TLS_CERT_FILE: cert, TLS_KEY_FILE: key, ALLOWED_HOSTS: hosts = [] } = values;
+  if (cert && key) whyUnusable(() => add('TLS_CERT_FILE', examineListener(readListenerPair(cert, key), hosts, now)));
+  return warnings;
 }
 
 /**

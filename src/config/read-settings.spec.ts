@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import forge from 'node-forge';
 import { createCertificate } from '../sandbox/identity/certificate.js';
-import { createKeyPair } from '../sandbox/identity/key-pair.js';
+import { createKeyPair, type KeyPair } from '../sandbox/identity/key-pair.js';
 import { checkProduction } from './cross-checks.js';
 import { readSettings, unknownNames, type ReadOptions } from './read-settings.js';
 import { SettingsInvalid, type SettingsError } from './settings-error.js';
@@ -231,8 +231,10 @@ describe('files that settings name', () => {
   let cert: string;
   let key: string;
   let otherKey: string;
+  let keyPair: KeyPair;
   beforeAll(async () => {
     const [pair, other] = await Promise.all([createKeyPair(), createKeyPair()]);
+    keyPair = pair;
     cert = file('cert.pem', forge.pki.certificateToPem(createCertificate('a.internal', pair, { use: 'root' })));
     key = file('key.pem', forge.pki.privateKeyToPem(pair.privateKey));
     otherKey = file('other.pem', forge.pki.privateKeyToPem(other.privateKey));
@@ -246,6 +248,22 @@ describe('files that settings name', () => {
     expect(keyProblems(cert)).toEqual([expect.stringContaining('which is a certificate, not a private key')]);
     expect(problems({ TLS_CERT_FILE: cert })).toEqual([
       'TLS_KEY_FILE is missing; set TLS_CERT_FILE and TLS_KEY_FILE together',
+    ]);
+  });
+
+  it.each(['serve', 'doctor'] as const)('cause warnings for %s if other programs may reject them', (command) => {
+    const late = { notBefore: new Date(0), notAfter: new Date(1000) };
+    const roots = forge.pki.certificateToPem(createCertificate('old root', keyPair, { use: 'root' }, late));
+    const env = { BANK_CA_FILE: file('roots.pem', readFileSync(cert, 'utf8') + roots), TLS_CERT_FILE: cert };
+    const { warnings } = readSettings({ ...BANK, ...env, TLS_KEY_FILE: key }, { ...LIVE, command });
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^BANK_CA_FILE: The certificate O=Sandbox Bank, CN=old root is valid only from 1970-.*[^.]$/,
+      ),
+      expect.stringMatching(/^TLS_CERT_FILE: The certificate does not allow digital signatures/),
+      expect.stringMatching(
+        /^TLS_CERT_FILE: The certificate is for no name, not for localhost, 127\.0\.0\.1, \[::1\]\./,
+      ),
     ]);
   });
 

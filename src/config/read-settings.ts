@@ -1,6 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
-import { checkCertificateFiles, checkProduction, crossCheck } from './cross-checks.js';
+import { checkCertificateFiles, checkProduction, crossCheck, examineCertificates } from './cross-checks.js';
 import type { SecretSource } from './kinds.js';
 import { SettingsInvalid, toError, type SettingsError } from './settings-error.js';
 import {
@@ -79,6 +79,7 @@ export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): Se
     throw new SettingsInvalid(all, warnings, env['NODE_ENV'] === 'production');
   }
 
+  if (command === 'serve' || command === 'doctor') warnings.push(...examineCertificates(values));
   // without errors every required value is set, except those of the bank if the sandbox replaces it
   const complete = values as Values;
   const settings: Settings = {

@@ -107,7 +107,8 @@ export function readListenerPair(certFile: string, keyFile: string) {
   const [pair] = pairs;
   if (!pair) throw new FileUnusable(keyFile, `does not match TLS_CERT_FILE ${certFile}`);
   const { certificate } = pair;
-  const cert = [certificate, ...toIssuers(certificate, certificates)].map(String).join('');
+  const issuers = toIssuers(certificate, certificates);
+  const cert = [certificate, ...issuers].map(String).join('');
   const key = pair.key.export({ format: 'pem', type: 'pkcs8' }).toString();
   try {
     createSecureContext({ cert, key });
@@ -115,7 +116,7 @@ export function readListenerPair(certFile: string, keyFile: string) {
     const { reason = 'no reason given' } = cause as { readonly reason?: string };
     throw new FileUnusable(certFile, `OpenSSL rejects for TLS (${reason})`, { cause });
   }
-  return { cert, key, certificate };
+  return { cert, key, certificate, issuers };
 }
 
 /** @throws FileUnusable */

@@ -1,6 +1,7 @@
 import type { Server } from 'node:https';
 import type { Logger } from 'pino';
 import { readListenerPair, toDistinguishedName } from '../files/certificate-files.js';
+import { examineListener } from '../files/examine-certificates.js';
 import { RenewedFiles } from '../files/renewed-files.js';
 import type { Settings } from '../config/settings.js';
 import { FileUnusable } from '../files/small-file.js';
@@ -24,7 +25,7 @@ export class ListenerCertificate {
 
   /** Null without these files. @throws FileUnusable; the settings were checked before (cross-checks.ts) */
   static async open(
-    { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: Settings,
+    { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, ALLOWED_HOSTS: hosts }: Settings,
     clock: Clock,
     logger: Logger,
   ): Promise<ListenerCertificate | null> {
@@ -37,13 +38,14 @@ export class ListenerCertificate {
       use: (pair) => listener.#use(pair, certFile),
       rejected: ({ message }) => listener.#rejected(message),
     });
-    const listener = new ListenerCertificate(clock, logger, files, await files.open());
+    const listener = new ListenerCertificate(clock, logger, hosts, files, await files.open());
     return listener;
   }
 
   private constructor(
     private readonly clock: Clock,
     private readonly logger: Logger,
+    private readonly hosts: readonly string[],
     files: RenewedFiles<Pair>,
     pair: Pair,
   ) {
@@ -113,6 +115,10 @@ export class ListenerCertificate {
       { event: 'certificate.replaced', use: 'listener', subject, notAfter },
       'a new certificate of the internal API (TLS_CERT_FILE) is in use',
     );
+    // those of the first one are warnings about the settings
+    for (const warning of examineListener(pair, this.hosts, new Date(now))) {
+      this.logger.warn({ event: 'certificate.warning', use: 'listener' }, `TLS_CERT_FILE: ${warning}`);
+    }
   }
 
   #rejected(reason: string): void {

@@ -148,5 +148,12 @@ describe('the certificate of the internal API', () => {
     await reload();
     expect(await shown(gateway)).toBe(serialOf(young));
     expect(await listenerOf(gateway)).toMatchObject({ status: 'up' });
+    const before = linesOf('certificate.warning').length;
+    put(authority.server(['www.example']));
+    await reload();
+    expect(linesOf('certificate.warning').slice(before)).toMatchObject([
+      { level: 'warn', msg: expect.stringContaining('The chain is incomplete') },
+      { level: 'warn', msg: expect.stringContaining('is for DNS:www.example, not for localhost') },
+    ]);
   });
 });
