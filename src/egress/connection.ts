@@ -1,8 +1,10 @@
+import type { X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { isNativeError } from 'node:util/types';
 import { GatewayError } from '../errors/gateway-error.js';
 import { alertOf, isTlsFailure } from './tls-words.js';
+import { keepUntrustedChain, untrustedChainOf } from './untrusted-chain.js';
 
 /**
  * A fatal TLS alert fills one record of this size. A server that sent more has at least responded to the ClientHello.
@@ -43,6 +45,7 @@ export class Connection {
   ) {
     this.#before = tcp.bytesRead;
     connections.set(socket, this);
+    keepUntrustedChain(socket);
     socket.once('secureConnect', () => {
       this.#version = socket.getProtocol();
       this.#isResumed = socket.isSessionReused();
@@ -72,6 +75,11 @@ export class Connection {
   /** True if the runtime does not trust the certificate of the server. */
   get isUntrusted(): boolean {
     return Boolean(this.socket.authorizationError);
+  }
+
+  /** The certificates of an untrusted server; empty for any other. */
+  get untrustedChain(): readonly X509Certificate[] {
+    return untrustedChainOf(this.socket);
   }
 
   /**

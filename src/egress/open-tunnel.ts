@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { request as openRequest, type IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
-import { connect as connectOverTls, type TLSSocket } from 'node:tls';
+import { connect as connectOverTls, TLSSocket } from 'node:tls';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { dial, DialFailed, outOfFiles, tcpInWords, toHost, withoutFinalDot } from './dial.js';
 import { ConnectTimedOut } from './connection.js';
 import { alertOf, handshakeInWords, isTlsFailure, rejectionInWords, untrustedInWords } from './tls-words.js';
+import { keepUntrustedChain, untrustedChainOf } from './untrusted-chain.js';
 
 /** Maximum size of a proxy's response to CONNECT. */
 const MAX_CONNECT_ANSWER_BYTES = 65_536;
@@ -43,6 +44,7 @@ export async function openTunnel(
   const proxy = isPlain
     ? tcp
     : connectOverTls({ ...trusted, socket: tcp, host, servername: isIP(host) ? '' : host, rejectUnauthorized: true });
+  if (proxy instanceof TLSSocket) keepUntrustedChain(proxy);
   const request = openRequest({
     method: 'CONNECT',
     path: target,
@@ -104,7 +106,7 @@ function toFailed(error: NodeJS.ErrnoException, { host, protocol }: URL, target:
   if ((socket as Partial<TLSSocket>).authorizationError) {
     const check = 'Check EGRESS_PROXY_URL and EGRESS_PROXY_CA_FILE.';
     return forOperator(
-      `The certificate of the egress proxy ${host} is not trusted: ${untrustedInWords(error)}. ${check}`,
+      `The certificate of the egress proxy ${host} is not trusted: ${untrustedInWords(error, untrustedChainOf(socket))}. ${check}`,
     );
   }
   const alert = alertOf(error);

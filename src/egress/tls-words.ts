@@ -1,3 +1,6 @@
+import type { X509Certificate } from 'node:crypto';
+import { datesInWords } from './untrusted-chain.js';
+
 /**
  * The TLS alerts that mean `certificate-rejected`: a server sends them when it rejects the client's certificate (RFC
  * 8446 §6.2). The words fit any server.
@@ -66,11 +69,19 @@ export const isTlsFailure = (error: NodeJS.ErrnoException): boolean =>
 export const rejectionInWords = (alert: string): string | null =>
   alert in REJECTION_ALERTS ? `${REJECTION_ALERTS[alert]} (TLS alert ${alert})` : null;
 
-/** Why a server's certificate is not trusted: words first, the code in brackets. */
-export function untrustedInWords({ code, message }: NodeJS.ErrnoException): string {
+/**
+ * Why a server's certificate is not trusted: words first, the code in brackets.
+ * @param chain the certificate, and the issuers that the server sent, if they are known
+ */
+export function untrustedInWords(
+  { code, message }: NodeJS.ErrnoException,
+  chain: readonly X509Certificate[] = [],
+): string {
   // OpenSSL has no separate code for these
   const isWeak = /too weak|too small/.test(message);
-  const words = isWeak ? 'its key or its signature is too weak' : (UNTRUSTED[code ?? ''] ?? 'OpenSSL rejects it');
+  const isOfDates = chain.length > 0 && /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/.test(code ?? '');
+  const known = isOfDates ? `by the clock of this machine ${datesInWords(chain)}` : UNTRUSTED[code ?? ''];
+  const words = isWeak ? 'its key or its signature is too weak' : (known ?? 'OpenSSL rejects it');
   return code === undefined ? words : `${words} (${code})`;
 }
 

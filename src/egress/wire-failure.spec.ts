@@ -15,6 +15,7 @@ const HELLO: Facts = {
   hasServerHello: false,
   isAnswered: false,
   isUntrusted: false,
+  untrustedChain: [],
   isJudgedLate: false,
 };
 const CERTIFICATE: Facts = { ...HELLO, hasArrived: true, hasServerHello: true };

@@ -73,7 +73,8 @@ export function toWireError(
   }
   if (connection?.isUntrusted) {
     const untrusted = causes.find((error) => error.code !== undefined) ?? new Error('unknown');
-    return fail('bank-untrusted', `The certificate of ${address} is not trusted: ${untrustedInWords(untrusted)}.`);
+    const words = untrustedInWords(untrusted, connection.untrustedChain);
+    return fail('bank-untrusted', `The certificate of ${address} is not trusted: ${words}.`);
   }
   // axios adds its own
   const code = causes.map((error) => error.code).find((each) => each && !/^ERR_(BAD|NETWORK|CANCELED)/.test(each));

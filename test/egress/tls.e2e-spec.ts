@@ -94,6 +94,24 @@ describe('an untrusted server', () => {
   });
 });
 
+it.each([
+  ['has expired', 'CERT_HAS_EXPIRED', expired, /its issuer \(.*CN=issuing\) expired on 20/],
+  ['is not valid yet', 'CERT_NOT_YET_VALID', later, /its issuer \(.*CN=issuing\) is not valid before 20/],
+])('the detail names the certificate of the chain that %s', async (_how, code, validity, words) => {
+  const keys = [takeKeyPair(), takeKeyPair(), takeKeyPair()] as const;
+  const root = createCertificate('root', keys[0], { use: 'root' });
+  const toIssuing = { use: 'intermediate', issuer: { certificate: root, key: keys[0] } } as const;
+  const issuing = createCertificate('issuing', keys[1], toIssuing, validity());
+  const issuer = { certificate: issuing, key: keys[1] };
+  const leaf = createCertificate('bank', keys[2], { use: 'server', issuer, names: ['localhost'] });
+  const [cert, ca] = [[leaf, issuing].map((each) => forge.pki.certificateToPem(each)).join(''), root];
+  const { port } = await startTlsServer({ key: keys[2].pem, cert }, () => undefined);
+  const egress = createEgress({ ...good, ca: forge.pki.certificateToPem(ca) });
+  const { detail } = await failureOf(egress.get(accountsAt(`https://localhost:${port}`)));
+  expect(detail).toMatch(words);
+  expect(detail).toContain(`(${code})`);
+});
+
 describe('TLS alerts', () => {
   /** The real openssl as a bank that requires a client certificate from its CA. */
   const startInsisting = async (...options: string[]) =>

@@ -3,9 +3,11 @@ import type { Agent } from 'node:http';
 import { request as openRequest } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { toDistinguishedName } from '../../files/certificate-files.js';
+import { examineDates } from '../../files/examine-certificates.js';
 import { CallFailed, connectionOf } from '../../egress/connection.js';
 import { toHost } from '../../egress/dial.js';
 import type { Egress } from '../../egress/egress.js';
+import { toChain } from '../../egress/untrusted-chain.js';
 import { toGatewayError, type GatewayError } from '../../errors/gateway-error.js';
 
 /** An open connection to a host of the bank. */
@@ -19,6 +21,8 @@ interface OpenConnection {
 export interface Handshake {
   readonly tls: TlsFacts;
   readonly failure: GatewayError | null;
+  /** One sentence for each certificate that a trusted server sends and that is not valid now. */
+  readonly warnings: readonly string[];
 }
 
 /** Facts from the handshake, as far as it got. */
@@ -26,12 +30,11 @@ export interface TlsFacts {
   readonly tlsVersion?: string | null;
   readonly cipher?: string;
   readonly keyExchange?: string | undefined;
-  readonly serverChain?: ReturnType<typeof toChain>;
+  readonly serverChain?: ReturnType<typeof describe>;
 }
 
 /** Under TLS 1.3, a server rejects our certificate only after the handshake; its alert follows within a round trip. */
 const REJECTION_WAIT_MS = 500;
-const MAX_CERTIFICATES = 10;
 const MAX_LENGTH = 500;
 
 /**
@@ -42,10 +45,15 @@ const MAX_LENGTH = 500;
 export async function connect(egress: Egress, url: string): Promise<OpenConnection> {
   const opened = Promise.withResolvers<OpenConnection['route']>();
   let tls: TlsFacts = {};
-  const attempt = (agent: Agent) => openConnection(agent, url, opened.resolve, (facts) => (tls = facts));
+  let warnings: readonly string[] = [];
+  const onTls = (facts: TlsFacts, chain: readonly X509Certificate[]) => {
+    tls = facts;
+    warnings = examineDates(chain, new Date());
+  };
+  const attempt = (agent: Agent) => openConnection(agent, url, opened.resolve, onTls);
   const ended = egress.reach(url, new URL(url).host, attempt);
   const route = await Promise.race([opened.promise, ended.then(() => opened.promise)]);
-  const handshake = ended.then(() => null, toGatewayError).then((failure) => ({ tls, failure }));
+  const handshake = ended.then(() => null, toGatewayError).then((failure) => ({ tls, failure, warnings }));
   return { route, handshake };
 }
 
@@ -54,12 +62,14 @@ function openConnection(
   agent: Agent,
   url: string,
   onOpen: (route: OpenConnection['route']) => void,
-  onTls: (facts: TlsFacts) => void,
+  onTls: (facts: TlsFacts, chain: readonly X509Certificate[]) => void,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const request = openRequest({ agent, host: toHost(new URL(url)), port: new URL(url).port || 443, path: '/' });
   const end = (error: Error | null) => {
-    if (error) reject(new CallFailed(error, null, false, connectionOf(request.socket)));
+    const connection = connectionOf(request.socket);
+    if (connection?.isUntrusted) onTls({ serverChain: describe(connection.untrustedChain) }, connection.untrustedChain);
+    if (error) reject(new CallFailed(error, null, false, connection));
     else resolve();
     request.destroy();
   };
@@ -70,18 +80,13 @@ function openConnection(
     const { localAddress: sourceAddress, remoteAddress, remotePort } = socket;
     const sourceAddressIs = 'the local address; behind a NAT or a proxy the bank sees another one';
     onOpen({ remoteAddress, remotePort, sourceAddress, sourceAddressIs });
-    // the runtime destroys a socket whose server it does not trust, and the certificate with it
-    const destroy = socket.destroy.bind(socket);
-    socket.destroy = (error) => {
-      if (error && socket.authorizationError) onTls({ serverChain: toChain(socket.getPeerX509Certificate()) });
-      return destroy(error);
-    };
     socket.once('secureConnect', () => {
       const tlsVersion = socket.getProtocol();
       const { isClassical } = connectionOf(socket)?.route ?? {};
       const keyExchange = isClassical ? 'classical groups only; the first handshake failed' : undefined;
-      const serverChain = toChain(socket.getPeerX509Certificate());
-      onTls({ tlsVersion, cipher: socket.getCipher().name, keyExchange, serverChain });
+      const chain = toChain(socket.getPeerX509Certificate());
+      const serverChain = describe(chain);
+      onTls({ tlsVersion, cipher: socket.getCipher().name, keyExchange, serverChain }, chain);
       const timer = setTimeout(end, tlsVersion === 'TLSv1.3' ? REJECTION_WAIT_MS : 0, null);
       socket.once('close', () => clearTimeout(timer));
       socket.once('end', () => end(Object.assign(new Error('closed after the handshake'), { code: 'ECONNRESET' })));
@@ -90,21 +95,15 @@ function openConnection(
   return promise;
 }
 
-/** The certificates of a server, its own first. */
-function toChain(leaf: X509Certificate | undefined) {
-  const chain = [];
-  for (let next = leaf; next && chain.length < MAX_CERTIFICATES; next = next.issuerCertificate) {
-    chain.push({
-      subject: toLine(toDistinguishedName(next.subject)),
-      issuer: toLine(toDistinguishedName(next.issuer)),
-      subjectKey: hash('sha256', next.publicKey.export({ type: 'spki', format: 'der' })),
-      validFrom: next.validFromDate.toISOString(),
-      validTo: next.validToDate.toISOString(),
-      names: toLine(next.subjectAltName),
-    });
-  }
-  return chain;
-}
+const describe = (chain: readonly X509Certificate[]) =>
+  chain.map((each) => ({
+    subject: toLine(toDistinguishedName(each.subject)),
+    issuer: toLine(toDistinguishedName(each.issuer)),
+    subjectKey: hash('sha256', each.publicKey.export({ type: 'spki', format: 'der' })),
+    validFrom: each.validFromDate.toISOString(),
+    validTo: each.validToDate.toISOString(),
+    names: toLine(each.subjectAltName),
+  }));
 
 /** A name in a certificate, which may contain anything, on one short line. */
 const toLine = (text = ''): string => text.replaceAll('\n', ', ').slice(0, MAX_LENGTH);
