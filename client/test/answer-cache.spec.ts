@@ -14,7 +14,7 @@ describe('the cached responses', () => {
     expect(keptOf(cache, 101)).toEqual([0, ...Array.from({ length: 99 }, (_none, index) => index + 2)]);
   });
 
-  it('have at most 10 000 000 characters, not counting replaced ones', () => {
+  it('have at most 10 000 000 characters in total; a replaced response does not count', () => {
     const cache = new AnswerCache();
     for (let turn = 0; turn < 5; turn += 1) cache.set('0', answer(4_000_000));
     cache.set('1', answer(4_000_000));

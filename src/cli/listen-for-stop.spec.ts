@@ -9,7 +9,7 @@ function start(sameKeyMs?: number) {
 }
 
 describe('a second signal', () => {
-  it('of SIGTERM ends the process at once', () => {
+  it('ends the process at once if it is SIGTERM', () => {
     const { process, exits, stop } = start();
     process.emit('SIGTERM');
     expect([stop.reason, exits]).toEqual(['SIGTERM', []]);

@@ -20,7 +20,7 @@ describe('an allowed client', () => {
     ['2001:db8::1', '2001:0db8:0:0:0:0:0:1'],
     ['192.0.2.0/24,loopback', '127.0.0.1'],
     ['::ffff:192.0.2.0/120', '192.0.2.77'],
-  ])('%s: %s', (list, address) => {
+  ])('of ALLOWED_CLIENTS=%s may call from %s', (list, address) => {
     expect(isWithin(toNetworks(list.split(',')), address)).toBe(true);
   });
 });
@@ -41,7 +41,7 @@ describe('a client that is not allowed', () => {
     ['any', '10.1'],
     ['any', 'localhost'],
     ['', '127.0.0.1'],
-  ])('%s: %j', (list, address) => {
+  ])('of ALLOWED_CLIENTS=%s may not call from %j', (list, address) => {
     expect(isWithin(toNetworks(list.split(',').filter(Boolean)), address)).toBe(false);
   });
 });

@@ -11,11 +11,11 @@ const answer = (status: number, body: Buffer | string = '', headers: IncomingHtt
 describe('a response', () => {
   const both = ['token', 'accounts'] as const;
 
-  it.each(both)('of 200 from the %s is not an error', (target) => {
+  it.each(both)('with 200 from the %s is not an error', (target) => {
     expect(toAnswerError(answer(200, '\ufeff\n{'), target)).toBeNull();
   });
 
-  it.each(['', '<html>', 'null'])('of 200 with %j is not valid', (body) => {
+  it.each(['', '<html>', 'null'])('with 200 and the body %j is not valid', (body) => {
     const error = toAnswerError(answer(200, body), 'accounts');
     expect(error).toMatchObject({ code: 'bank-response-invalid', owner: 'bank' });
   });
@@ -42,7 +42,7 @@ describe('a response', () => {
     [['accounts'], 401, 'bank-refused', 'operator', 502],
     [['accounts'], 403, 'bank-refused', 'operator', 502],
     [['accounts'], 404, 'access-not-granted', 'bank', 502],
-  ] as const)('of %p with %i is %s of the %s, and a %i for the caller', (targets, status, code, owner, ours) => {
+  ] as const)('from %p with %i is %s, owner %s, and a %i for the caller', (targets, status, code, owner, ours) => {
     for (const target of targets) {
       const error = toAnswerError(answer(status, 'hunter2'), target);
       expect([error?.code, error?.owner, error?.status]).toEqual([code, owner, ours]);
@@ -58,7 +58,7 @@ describe('a response', () => {
     ['token', 403, 'allowlist'],
     ['accounts', 403, 'allowlist'],
     ['accounts', 404, 'BANK_BASE_URL'],
-  ] as const)('of the %s with %i also mentions: %s', (target, status, named) => {
+  ] as const)('from the %s with %i leads to a detail that also mentions %s', (target, status, named) => {
     expect(toAnswerError(answer(status), target)?.detail).toContain(named);
   });
 
@@ -101,7 +101,7 @@ describe('a response', () => {
   ] as const;
 
   it.each(PAGES)(
-    'of %s with %i and a page about the client certificate means a rejected certificate',
+    'from %s with %i and a page about the client certificate means a rejected certificate',
     (_who, status, body) => {
       for (const target of both) {
         const error = toAnswerError(answer(status, body), target);
@@ -118,7 +118,7 @@ describe('a response', () => {
     [403, 'A certificate of origin is for goods; the client is not allowed'],
     [404, PAGES[0][2]],
     [500, PAGES[0][2]],
-  ])('of %i with %s does not mean a rejected certificate', (status, body) => {
+  ])('with %i and the body %s does not mean a rejected certificate', (status, body) => {
     for (const target of both)
       expect(toAnswerError(answer(status, body), target)?.code).not.toBe('certificate-rejected');
   });
@@ -127,11 +127,8 @@ describe('a response', () => {
     ['Basic realm="x, Negotiate"', '', /user name or password is wrong.*allowlist/],
     ['Negotiate, NTLM', '', /asks for Negotiate or NTLM.*BANK_AUTH_URL/],
     [undefined, 'Kein Client certificate', /client certificate.*BANK_TLS_MAX_VERSION=1\.2/],
-  ])(
-    'of 401 with WWW-Authenticate %s and the page "%s" is taken into account in the advice',
-    (authenticate, body, detail) => {
-      const error = toAnswerError(answer(401, body, { 'www-authenticate': authenticate }), 'token');
-      expect(error).toMatchObject({ code: 'credentials-rejected', detail: expect.stringMatching(detail) });
-    },
-  );
+  ])('with 401 leads to advice that fits WWW-Authenticate: %s and the page "%s"', (authenticate, body, detail) => {
+    const error = toAnswerError(answer(401, body, { 'www-authenticate': authenticate }), 'token');
+    expect(error).toMatchObject({ code: 'credentials-rejected', detail: expect.stringMatching(detail) });
+  });
 });

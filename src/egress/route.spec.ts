@@ -35,7 +35,7 @@ test.each([
   ['/', 'bank.example', false],
   ['.', 'bank.example', false],
   [':443', 'bank.example', false],
-])('NO_PROXY=%s and %s: %s', (list, host, direct) => {
+])('with NO_PROXY=%s, the bank %s is called directly: %s', (list, host, direct) => {
   expect(matchesNoProxy(list, host, 443)).toBe(direct);
 });
 
@@ -52,7 +52,7 @@ test.each([
   [{ HTTPS_PROXY: PROXY, NO_PROXY: '127.0.0.1' }, 'direct'],
   [{ EGRESS_PROXY_URL: PROXY, no_proxy: '127.0.0.0/8' }, 'direct'],
   [{ EGRESS_PROXY_URL: PROXY, NO_PROXY: '*', EGRESS_NO_PROXY: 'elsewhere' }, 'proxy http://proxy.example:3128'],
-])('%j goes %s', (env, route) => {
+])('the route of %j is shown as %s', (env, route) => {
   const bank = { BANK_BASE_URL: 'https://127.0.0.1', BANK_USERNAME: 'u', BANK_PASSWORD: 'p', BANK_PFX_BASE64: 'MII=' };
   const { settings } = readSettings({ ...bank, ...env }, { sandbox: false });
   expect(describeRoute(settings, settings.BANK_BASE_URL)).toBe(route);

@@ -74,7 +74,7 @@ describe('a TLS alert', () => {
     [80, 'bank-error', 'bank'],
     [112, 'bank-untrusted', 'operator'],
     [120, 'bank-untrusted', 'operator'],
-  ])('%i means %s of the %s, with a reason in words', (number, code, owner) => {
+  ])('%i means %s, owner %s, with a reason in words', (number, code, owner) => {
     for (const connection of [HELLO, OPEN]) {
       const failed = failure(alert(number), { connection });
       expect([failed.code, failed.owner]).toEqual([code, owner]);

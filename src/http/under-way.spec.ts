@@ -15,7 +15,7 @@ const LARGE = Buffer.alloc(16 * 1024 * 1024);
 const NO_GRACE = { SHUTDOWN_DELAY_MS: 0, SHUTDOWN_GRACE_MS: 0 };
 
 describe('the responses under way', () => {
-  it('of one connection are at most 8, independently of other connections', () => {
+  it('are at most 8 on one connection, independently of other connections', () => {
     const underWay = new UnderWay(HTTP_LIMITS, NO_GRACE);
     const [one, other] = [new Socket(), new Socket()];
     expect(Array.from({ length: 9 }, () => underWay.begin(one))).toEqual([...Array<boolean>(8).fill(true), false]);

@@ -57,7 +57,7 @@ describe('an account of the API', () => {
   });
 });
 
-describe('the name', () => {
+describe('the name of an account', () => {
   const all = { friendlyName: 'friendly', accountDescription: 'description', ibans: [IBAN] };
 
   it.each([
@@ -66,12 +66,12 @@ describe('the name', () => {
     [{ ...all, friendlyName: null, accountDescription: '' }, IBAN],
     [{ accountIdentifiers: [{ account: IBAN }] }, IBAN],
     [{ accountIdentifiers: [{ account: '12345' }] }, 'a-1'],
-  ])('of %j is %s', (row, name) => {
+  ])('with %j is %s', (row, name) => {
     expect(account(row).name).toBe(name);
   });
 });
 
-describe('the IBAN', () => {
+describe('the IBAN of an account', () => {
   it.each<[string, object, string | null]>([
     ['the first of the IBANs', { ibans: ['DE89370400440532013000', IBAN] }, 'DE89370400440532013000'],
     [
@@ -123,7 +123,7 @@ describe('a balance', () => {
     [{ beginOfDayAmount: '5', intraDayAmount: '0', blockedBalanceAmount: '4' }, '5'],
     // exponents are written out
     [{ beginOfDayAmount: '1E3', intraDayAmount: '25e-2' }, '1000.25'],
-  ])('of %j has current = %p', (each, current) => {
+  ])('with %j has current = %p', (each, current) => {
     expect(balance(each)?.current).toBe(current);
   });
 });

@@ -24,7 +24,7 @@ it.each([
   ['12:00:00.1234567Z', '12:00:00.12Z', 0],
   ['12:00:00.1Z', '12:00:00Z', 1],
   ['12:00:00.1Z', '12:00:00.1+00:00', 1],
-])('the fraction of a second has any number of digits: %s and %s', (was, is, expected) => {
+])('two times differ in form only by the presence of a fraction, and by their zone: %s and %s', (was, is, expected) => {
   const [before, now] = [was, is].map((time) => [recordedPage(`["2026-11-20T${time}"]`)]);
   expect(compareForms(before ?? [], now ?? [])).toHaveLength(expected);
 });

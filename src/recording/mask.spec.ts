@@ -10,7 +10,7 @@ const shapeOf = (text: string) =>
     .replaceAll(/\p{Lo}/gu, 'o')
     .replaceAll(/\p{Nd}/gu, '9');
 
-describe('Mask', () => {
+describe('a mask', () => {
   it.each(['Müller & Söhne GmbH', '東京サンプル株式会社', 'Ελλάδα "κύριος" حساب', '0012345678', 'A', 'HRB 4471', '٣٤'])(
     'replaces each letter and digit of %s with another of its kind: the same for equal values, another for another key',
     (value) => {
@@ -36,7 +36,7 @@ describe('Mask', () => {
     'ES9121000418450200051332',
     'IT60X0542811101000000123456',
     'PL61109010140000071219812874',
-  ])('an IBAN stays a valid one of its country: %s, also in lower case and with spaces', (iban) => {
+  ])('keeps an IBAN a valid one of its country, also in lower case and with spaces: %s', (iban) => {
     const mask = new Mask();
     const masked = mask.text(iban);
     expect(masked).not.toBe(iban);
@@ -48,34 +48,37 @@ describe('Mask', () => {
   });
 
   it.each(['①②③', 'ⅧⅨ', '²³¹', '½¾', '🅰🅱🄰', 'ⒽⒶⓃⓢ', 'हिंदी'])(
-    'letters and digits of an unusual form are none the less masked: %s',
+    'replaces letters and digits of an unusual form too: %s',
     (value) => {
       const masked = Array.from(new Mask().text(value));
       for (const [index, character] of Array.from(value).entries()) expect(masked[index]).not.toBe(character);
     },
   );
 
-  it.each(['1871-03-04', '1899-07-01T00:00:00'])('a date of an old company is masked: %s', (value) => {
+  it.each(['1871-03-04', '1899-07-01T00:00:00'])('replaces the date of an old company: %s', (value) => {
     expect(new Mask().text(value)).not.toBe(value);
   });
 
-  it.each(['0001-01-01', '1753-01-01', '1899-12-30T00:00:00', '1899-12-31'])('"no date" stays: %s', (value) => {
-    expect(new Mask().text(value)).toBe(value);
-  });
+  it.each(['0001-01-01', '1753-01-01', '1899-12-30T00:00:00', '1899-12-31'])(
+    'keeps a date that means "no date": %s',
+    (value) => {
+      expect(new Mask().text(value)).toBe(value);
+    },
+  );
 
   it.each([
     ['2026-11-20T14:03:22.5+02:00', /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d\+02:00$/],
     ['2021-06-30T00:00:00+00:00', /^20\d\d-\d\d-\d\dT00:00:00\+00:00$/],
     ['2025-07-08', /^20\d\d-\d\d-\d\d$/],
     ['0001-01-01T00:00:00', /^0001-01-01T00:00:00$/],
-  ])('a date keeps its form and stays a date: %s', (value, form) => {
+  ])('keeps the form of a date, which stays a date: %s', (value, form) => {
     const masked = new Mask().text(value);
     expect(masked).toMatch(form);
     expect(Date.parse(masked)).not.toBeNaN();
   });
 
   it.each(['19435.50', '-0.01', '12345678901234567.89', '1.5E3', '7', '100', '-2500000.00', '1'])(
-    'a number keeps sign, digits before and after the point, and exponent: %s',
+    'keeps sign, digits before and after the point, and exponent of a number: %s',
     (value) => {
       for (let times = 0; times < 20; times++) {
         const masked = new Mask().number(value);
@@ -85,7 +88,7 @@ describe('Mask', () => {
       }
     },
   );
-  it('a page that is ten times as long takes about ten times as much CPU time', () => {
+  it('takes about ten times as much CPU time for a page that is ten times as long', () => {
     /** CPU time, which other processes do not change. */
     const timeOf = (length: number) => {
       const before = process.cpuUsage();
@@ -97,10 +100,10 @@ describe('Mask', () => {
     expect(timeOf(500_000)).toBeLessThan(40 * timeOf(50_000));
   });
 
-  it('a zero stays a zero', () => expect(new Mask().number('0.00')).toBe('0.00'));
+  it('keeps a zero', () => expect(new Mask().number('0.00')).toBe('0.00'));
 });
 
-describe('maskBody', () => {
+describe('a masked body', () => {
   const mask = (body: string) => maskBody(body, new Mask(), wordsOf(body));
 
   it('keeps keys, nulls, booleans, numbers of the envelope and words of open lists, and nothing else', () => {

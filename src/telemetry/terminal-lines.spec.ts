@@ -7,7 +7,7 @@ const show = (fields: object) =>
     toTerminalLine(JSON.stringify({ level: 'info', time: '2026-11-21T08:00:00.000Z', ...fields })),
   );
 
-it('shows a request as one short line', () => {
+it('a terminal shows a request as one short line', () => {
   const request = {
     event: 'request',
     method: 'GET',
@@ -23,7 +23,7 @@ it('shows a request as one short line', () => {
   expect(show({ ...request, method: null, route: null, code: undefined })).toMatch(/ - 503 252 ms - \[abe26a8f\]\n$/);
 });
 
-it('shows other events with message and fields', () => {
+it('a terminal shows other events with message and fields', () => {
   expect(show({ event: 'snapshot.failed', code: 'bank-error', msg: 'the refresh failed' })).toMatch(
     /the refresh failed.*"code":"bank-error"/,
   );

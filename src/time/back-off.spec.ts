@@ -25,7 +25,7 @@ function waits(errors: readonly GatewayError[], random = 0): (number | undefined
   });
 }
 
-describe('the waits', () => {
+describe('the waits of a back-off', () => {
   it.each<[string, GatewayError[], number[]]>([
     ['after failures', times(7, failure), [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]],
     ['after rejections', times(6, rejection), [30_000, 60_000, 120_000, 240_000, 300_000, 300_000]],

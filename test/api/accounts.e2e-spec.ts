@@ -56,7 +56,7 @@ describe('the list', () => {
     ['?pageSize=1000&', 120, { number: 1, size: 1000, hasMore: false }],
     ['?pageNumber=4', 0, { number: 4, size: 50, hasMore: false }],
     ['?pageNumber=99999999999999', 0, { size: 50, hasMore: false }],
-  ])('%s has %i accounts', async (query, count, page) => {
+  ])('is paged: %s has %i accounts', async (query, count, page) => {
     const { accounts, page: found } = await list(query);
     expect(accounts).toHaveLength(count);
     expect(found).toMatchObject({ ...page, total: 120 });
@@ -72,7 +72,7 @@ describe('the list', () => {
     ['__proto__=1', ['__proto__']],
     ['pageNumber', ['pageNumber']],
     [`${'&'.repeat(100)}nonsense=1`, ['nonsense']],
-  ])('%s is a 400 that names the parameter', async (query, names) => {
+  ])('rejects ?%s with a 400 that names the parameter', async (query, names) => {
     const { status, json: problem } = await askInTime(gateway, `${PATH}?${query}`);
     expect(status).toBe(400);
     expect(problem).toMatchObject({ code: 'invalid-request', owner: 'caller', instance: PATH });
@@ -82,7 +82,7 @@ describe('the list', () => {
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 
-  it('a single account equals its entry in the list, and comes from the same snapshot', async () => {
+  it('has the same accounts as the route of one account, from the same snapshot', async () => {
     const { accounts, snapshot } = await list('?pageSize=1000');
     for (const account of [accounts[0], accounts[119]]) {
       const answer = await askInTime(gateway, `${PATH}/${account?.id}`);
@@ -91,7 +91,7 @@ describe('the list', () => {
   });
 
   it.each(['nobody', '__proto__', '..%2f..%2fhealth', 'a%00b', '%F0%9F%90%9F', 'x'.repeat(200)])(
-    'the id %s is account-not-found',
+    'has no account with the id %s: account-not-found',
     async (id) => {
       const { json: problem } = await askInTime(gateway, `${PATH}/${id}`);
       expect(problem).toMatchObject({ status: 404, code: 'account-not-found', instance: `${PATH}/${id}` });
@@ -108,7 +108,7 @@ describe('the list', () => {
 });
 
 it.each(['é'.repeat(60), '€'.repeat(200), '😀'.repeat(100), '/'.repeat(200)])(
-  'the id %j has an address',
+  'an account whose id is %j can be requested by its id',
   async (id) => {
     const bank = await startPretendBank();
     bank.onAccounts = listAccounts([sampleAccount(1, { accountId: id })]);
@@ -118,7 +118,7 @@ it.each(['é'.repeat(60), '€'.repeat(200), '😀'.repeat(100), '/'.repeat(200)
   },
 );
 
-describe('filters, sort and formats', () => {
+describe('a query of the list', () => {
   const IBAN = 'LU060408123456789012';
   const NAMES = [
     '=cmd|calc',
@@ -179,7 +179,7 @@ describe('filters, sort and formats', () => {
     ['q=%E6%9D%B1', [8]],
     ['sort=current', [7, 2, 6, 10, 8, 4, 9, 5, 1, 3]],
     ['sort=-current&pageSize=2&pageNumber=5', [2, 7]],
-  ])('%s', async (query, expected) => {
+  ])('?%s returns the matching accounts in order', async (query, expected) => {
     const { json: body } = await gateway.get(`${PATH}?${query}`);
     expect(body.accounts.map(({ id }: Account) => Number(id.slice(-12)))).toEqual(expected);
   });
@@ -192,13 +192,13 @@ describe('filters, sort and formats', () => {
     [`${PATH}?format=json`, { accept: 'image/png' }, 'application/json; charset=utf-8'],
     [PATH, { accept: 'application/xml' }, 'application/problem+json; charset=utf-8'],
     ['/api/v1/balances', { accept: 'text/csv' }, 'application/problem+json; charset=utf-8'],
-  ])('%s with the headers %j is returned as %s', async (path, headers, type) => {
+  ])('to %s with the headers %j is answered as %s', async (path, headers, type) => {
     const answer = await gateway.get(path, headers);
     expect(answer.headers['content-type']).toBe(type);
     if (answer.status !== 200) expect(answer.json).toMatchObject({ status: 406, code: 'not-acceptable' });
   });
 
-  it("JSON, CSV and NDJSON keep the bank's digits; only CSV escapes names that look like formulas", async () => {
+  it("keeps the bank's digits in JSON, CSV and NDJSON; only CSV escapes names that look like formulas", async () => {
     const list = (await gateway.get(`${PATH}?sort=openedAt`)).json.accounts as Account[];
     expect(list.map(({ name }) => name)).toEqual(NAMES);
     expect(list.map(({ balances }) => balances[0]?.beginOfDay)).toEqual(WRITTEN);
@@ -220,7 +220,7 @@ describe('filters, sort and formats', () => {
     }
   });
 
-  it('totals are exact, and take the same filters as the list', async () => {
+  it('has the same filters as the totals, which are exact', async () => {
     const { json: all } = await gateway.get('/api/v1/balances');
     expect(all.totals).toEqual([
       {

@@ -28,7 +28,7 @@ const lists = () => bank.requests.filter(({ path }) => path.startsWith('/api/v1/
 const asked = () => lists().map(({ path }) => path.replace(/.*PageNumber=(\d+)&PageSize=(\d+)/, '$1/$2'));
 
 describe('the account list', () => {
-  it('takes exactly as many calls as there are pages; each refresh has its own id, also in the log line of the request', async () => {
+  it('costs one call for each page; each refresh has its own id, which is also in the log line of the request', async () => {
     bank.onAccounts = listAccounts(sampleAccounts(25));
     const gateway = await startGateway(bank, { BANK_PAGE_SIZE: '10', SNAPSHOT_FRESH_MS: '0' });
     const answers = [await askInTime(gateway, '/api/v1/accounts?pageSize=1000'), await askInTime(gateway)];
@@ -43,7 +43,7 @@ describe('the account list', () => {
     await expectCommonConditions(bank, gateway, answers);
   });
 
-  it('is served with complete: false if it has an account twice, also in the second pass', async () => {
+  it('is served with complete: false if an account appears twice, also in the second pass', async () => {
     const [one, two] = [sampleAccounts(10), sampleAccounts(19).slice(9)];
     bank.onAccounts = (_request, response, url) =>
       json(response, 200, {

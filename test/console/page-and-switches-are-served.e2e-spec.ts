@@ -17,24 +17,27 @@ beforeAll(async () => {
 const filesOf = (html: string) => [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
 
 describe('the live pages', () => {
-  it.each(['/', '/accounts?q=any&currency=EUR'])('%s is HTML that runs and loads only its own files', async (path) => {
-    const { status, headers, text } = await gateway.get(path, { accept: 'text/html,*/*;q=0.8' });
-    expect(status).toBe(200);
-    expect(headers).toMatchObject({
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-cache',
-      'x-frame-options': 'DENY',
-    });
-    expect(headers['content-security-policy']).toMatch(
-      /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;/,
-    );
-    expect(headers['content-security-policy']).not.toContain('unsafe');
-    expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\son\w+=|\sstyle=/i);
-    expect(text).toContain('data-mode="sandbox"');
-    // form and header exist before any script runs
-    expect(text).toMatch(/class="[^"]*\bskeleton\b/);
-    for (const name of ['Status', 'Accounts', 'API', 'Guide', 'Errors']) expect(text).toContain(`>${name}</a>`);
-  });
+  it.each(['/', '/accounts?q=any&currency=EUR'])(
+    'are HTML that runs and loads only its own files: %s',
+    async (path) => {
+      const { status, headers, text } = await gateway.get(path, { accept: 'text/html,*/*;q=0.8' });
+      expect(status).toBe(200);
+      expect(headers).toMatchObject({
+        'content-type': 'text/html; charset=utf-8',
+        'cache-control': 'no-cache',
+        'x-frame-options': 'DENY',
+      });
+      expect(headers['content-security-policy']).toMatch(
+        /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;/,
+      );
+      expect(headers['content-security-policy']).not.toContain('unsafe');
+      expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\son\w+=|\sstyle=/i);
+      expect(text).toContain('data-mode="sandbox"');
+      // form and header exist before any script runs
+      expect(text).toMatch(/class="[^"]*\bskeleton\b/);
+      for (const name of ['Status', 'Accounts', 'API', 'Guide', 'Errors']) expect(text).toContain(`>${name}</a>`);
+    },
+  );
 
   it('have files that are cached forever, because their names contain a hash, and that are already compressed', async () => {
     const paths = filesOf((await gateway.get('/')).text);
@@ -105,7 +108,7 @@ describe('the switches of the embedded sandbox', () => {
     ['a web app on this machine', { origin: 'http://localhost:5173', 'sec-fetch-site': 'same-site' }],
     ['an origin that hides', { origin: 'null' }],
     ['another site, without Origin', { 'sec-fetch-site': 'cross-site' }],
-  ])('reject a page of %s', async (_name, headers: Record<string, string>) => {
+  ])('cannot be used by a page of %s', async (_name, headers: Record<string, string>) => {
     for (const [method, body] of [['GET'], ['DELETE'], ['PATCH', '{"movement":true}']] as const) {
       expect(await problemOf(await call(method, body, headers))).toEqual([403, 'client-not-allowed']);
     }

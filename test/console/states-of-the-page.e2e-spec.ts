@@ -199,7 +199,7 @@ async function assertChecked(page: Page, gateway: Gateway): Promise<void> {
   afterAll(() => browser.close());
 
   it.each(Object.entries<PageState>(PAGE_STATES))(
-    'when %s: the first sentence comes first, on one screen, nothing is cut off at any width, and every sentence is true',
+    'says first what apps get, on one screen, cuts nothing off, and says nothing untrue when %s',
     async (name, state) => {
       const gateway = await state.arrange();
       const { page, wrongs } = await openPage(context, gateway.url);

@@ -41,7 +41,7 @@ const mistakesIn = (path: string, text: string) => [
 
 describe('documents', () => {
   it.each(documentPaths().filter((path) => path !== 'CHANGELOG.md'))(
-    '%s: each link, path, setting and command exists',
+    'name only links, paths, settings and commands that exist: %s',
     (path) => {
       expect(mistakesIn(path, readDocument(path))).toEqual([]);
     },
@@ -58,14 +58,14 @@ describe('documents', () => {
     expect(mistakesIn('README.md', text)).toContain(mistake);
   });
 
-  it('the files and headings in comments exist', () => {
+  it('and comments name only files and headings that exist', () => {
     const broken = sourcePaths().flatMap((path) =>
       brokenReferences(path, commentsIn(read(path))).map((reference) => `${path}: ${reference}`),
     );
     expect(broken).toEqual([]);
   });
 
-  it('the README has at most 150 lines, and the index of the guide lists every page', () => {
+  it('include a README of at most 150 lines, and an index that lists every page of the guide', () => {
     const readme = readDocument('README.md');
     expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(150);
     const pages = documentPaths().filter((path) => /^docs\/[^/]+$/.test(path));
@@ -73,7 +73,7 @@ describe('documents', () => {
     expect(pages.filter((page) => !`${index}(README.md)`.includes(`(${page.replace('docs/', '')})`))).toEqual([]);
   });
 
-  it('docs/dependencies.md gives a reason for each package, and for no others', () => {
+  it('give a reason for each package, and for no others', () => {
     const text = readDocument('docs/dependencies.md');
     const named = itemsOf(text)
       .filter(({ rest }) => /^: \S/.test(rest))
@@ -83,7 +83,7 @@ describe('documents', () => {
     );
   });
 
-  it('exit codes match the program', () => {
+  it('list the exit codes of the program', () => {
     const ofServe = rowsUnder(readDocument('docs/deploy.md'), 'exit code of `serve`', 'meaning');
     expect(ofServe.map(([code]) => Number(code))).toEqual(Object.values(EXIT));
     const ofDoctor = under(readDocument('docs/troubleshooting.md'), 'Steps and exit codes').matchAll(

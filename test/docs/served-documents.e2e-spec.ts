@@ -54,11 +54,11 @@ describe('an account in docs/api.md', () => {
   });
 });
 
-describe('the examples', () => {
+describe('the documents', () => {
   const addressesIn = (document: string) =>
     [...document.matchAll(/http:\/\/(?:localhost|127\.0\.0\.1):3000(\/[^\s'"`>)]*)/g)].map(([, path = '']) => path);
 
-  it.each(documentPaths())('in %s use addresses that exist', async (path) => {
+  it.each(documentPaths())('name only addresses that exist: %s', async (path) => {
     for (const address of new Set(addressesIn(readDocument(path)))) {
       const { status } = await gateway.head(address);
       expect({ address, status }).toEqual({ address, status: 200 });

@@ -164,14 +164,14 @@ describe('the doctor on a healthy path', () => {
     expect(examination.step('route').facts['bank']).toMatchObject({ route: `proxy ${url.origin}` });
   });
 
-  (hasRedis() ? it : it.skip)('with REDIS_URL writes, reads and deletes a key', async () => {
+  (hasRedis() ? it : it.skip)('writes, reads and deletes a key with REDIS_URL', async () => {
     const redis = await startRedis({ tls: true });
     const { report, exitCode } = await examineWith({ ...toEnvironment(bank), ...redis.env });
     expect([exitCode, report.steps.at(-1)]).toMatchObject([0, { name: 'sharing', status: 'ok' }]);
     expect(redis.cli('dbsize').trim()).toBe('0');
   });
 
-  (hasRedis() ? it : it.skip)('with a Redis that misses a time limit once', async () => {
+  (hasRedis() ? it : it.skip)('asks a Redis that misses a time limit once more', async () => {
     const redis = await startRedis();
     const front = await startRawServer((socket) => {
       if (front.accepted > 1) socket.pipe(connect(redis.port, '127.0.0.1')).pipe(socket);

@@ -87,7 +87,7 @@ describe('node dist/main.js doctor', () => {
   });
 
   it.each([[['doctor']], [['--json', 'doctor']], [['probe']]])(
-    '%j ends at once on ^C, with an exit code other than 0',
+    'and probe end at once on ^C, with exit code 130: %j',
     async (args) => {
       const server = await startRawServer();
       const { port } = server;

@@ -172,7 +172,7 @@ describe('the doctor reports the broken step', () => {
   it.each([...CASES, TERMINATOR])('%s', check);
   (hasOpenssl() ? it : it.skip).each([ALERT])('%s', check);
 
-  it('and tries TLS 1.2 once if the bank may request the certificate late, and reports the result', async () => {
+  it('after it has tried TLS 1.2 once, if the bank may request the certificate late', async () => {
     const late = await startPretendBank({ server: ASKS_LATE });
     late.onToken = askingLate(issueToken(late));
     const { step, exitCode } = await examineWith(toEnvironment(late));
@@ -211,7 +211,7 @@ describe('the doctor reports the broken step', () => {
     await checkRedis({ REDIS_URL: `redis://127.0.0.1:${await closedPort()}` }, 'ECONNREFUSED');
   });
 
-  (hasRedis() ? it : it.skip)('for a Redis that rejects the user', async () => {
+  (hasRedis() ? it : it.skip)('if Redis rejects the user', async () => {
     await checkRedis((await startRedis({ credentials: 'nobody:secret-@' })).env, 'WRONGPASS');
   });
 

@@ -139,7 +139,7 @@ describe('a recording', () => {
   });
 });
 
-describe('a recording served by the sandbox and compared', () => {
+describe('a recording that the sandbox serves', () => {
   const moods: [string, Record<string, unknown>, object, Record<string, string>][] = [
     ['on two hosts, in small pages', { SANDBOX_AUTH_PORT: 0, SANDBOX_ACCOUNTS: 230 }, {}, { BANK_PAGE_SIZE: '50' }],
     ['without a grant', {}, { grantAccess: false }, {}],
@@ -147,7 +147,7 @@ describe('a recording served by the sandbox and compared', () => {
     ['that resets a connection', {}, { failNext: [{ endpoint: 'accounts', times: 9, with: 'reset' }] }, {}],
     ['that cuts off its list', {}, { failNext: [{ endpoint: 'accounts', times: 9, with: 'truncate' }] }, {}],
   ];
-  it.each(moods)('from a bank %s: no differences', async (_name, settings, switches, env) => {
+  it.each(moods)('does not differ in form from a bank %s', async (_name, settings, switches, env) => {
     const original = await serve(settings);
     await control(original, 'PATCH', switches);
     const recording = await record(original, env);
@@ -191,7 +191,7 @@ describe('a recording served by the sandbox and compared', () => {
       'whose token response has a byte order mark',
       { onToken: (_request, response) => json(response, 200, '\ufeff{"access_token":"abc","expires_in":300}') },
     ],
-  ])('from a bank %s: the gateway serves the same form, at any page size', async (_name, handlers) => {
+  ])('leads to the same responses of the gateway as a bank %s, at any page size', async (_name, handlers) => {
     Object.assign(bank, handlers);
     const read = async (at: BankAddress, env: Record<string, string> = {}) => {
       const gateway = await startGateway(at, env);
@@ -220,7 +220,7 @@ describe('a recording served by the sandbox and compared', () => {
     expect(compareForms(exchanges, (await record(replay)).exchanges)).toEqual([]);
   });
 
-  it('a bank that sends Latin-1 is rejected at its recording too', async () => {
+  it('is rejected like its bank if that sends Latin-1', async () => {
     bank.onAccounts = (_request, response) =>
       response.end(Buffer.from('{"result":[{"accountId":"1","friendlyName":"Plantednam\xe9s"}]}', 'latin1'));
     const { text, exchanges } = await record(bank);
@@ -233,7 +233,7 @@ describe('a recording served by the sandbox and compared', () => {
     expect(compareForms(exchanges, repaired)).toContain('the account list: the body was not UTF-8, object; now object');
   });
 
-  it('a bank that breaks off only for the odd pages is recorded with that, and no step fails', async () => {
+  it('has the broken connections of a bank that breaks off only for the odd pages', async () => {
     const good = bank.onAccounts;
     bank.onAccounts = (request, response, url) =>
       url.search === '?PageNumber=1&PageSize=1000' ? good(request, response, url) : void response.destroy();
@@ -244,7 +244,7 @@ describe('a recording served by the sandbox and compared', () => {
     expect(new Set(failed?.map(({ kind }) => kind))).toEqual(new Set(['past-the-end', 'one-row']));
   });
 
-  describe('each planted change of form is one difference', () => {
+  describe('differs in one place after a change of', () => {
     const change =
       (edit: (body: string) => string, more: Partial<Exchange> = {}) =>
       (exchange: Exchange) =>
@@ -289,7 +289,7 @@ describe('a recording served by the sandbox and compared', () => {
       ['0.01', '1.234', []],
       ['1.5', '15e-1', ['number; now number with an exponent']],
       ['1.5', '1.00005', ['number; now number with more than 3 decimals']],
-    ])('an amount of %s that becomes %s gives %j', (was, is, expected) => {
+    ])('an amount from %s to %s, or in none: %j', (was, is, expected) => {
       const [before, now] = [was, is].map((amount) => [
         { ...oneRow, body: `{"result":[{"balances":[{"intraDayAmount":${amount}}]}]}` },
       ]) as [Exchange[], Exchange[]];

@@ -51,7 +51,7 @@ const chunk = (body: Buffer | string) =>
 const HINT = 'HTTP/1.1 103 Early Hints\r\n\r\n';
 const CHUNKED = 'Transfer-Encoding: chunked\r\n';
 
-describe('complete responses', () => {
+describe('a complete response', () => {
   test.each([
     ['with Content-Length', answer(`Content-Length: ${BODY.length}\r\n`, BODY)],
     ['chunked', answer(CHUNKED, Buffer.concat([chunk(BODY), chunk('')]))],
@@ -73,7 +73,7 @@ describe('complete responses', () => {
         answer('Connection: close\r\n', BODY),
       ]),
     ],
-  ])('%s', async (_name, bytes) => {
+  ])('%s is read as it is', async (_name, bytes) => {
     const { url, egress } = await startBank((socket) => socket.end(bytes));
     const { status, body } = await egress.get(accountsAt(url));
     expect({ status, body: body.toString() }).toEqual({
@@ -82,7 +82,7 @@ describe('complete responses', () => {
     });
   });
 
-  test.each([204, 206, 304])('%i is returned without interpretation', async (status) => {
+  test.each([204, 206, 304])('of status %i is returned without interpretation', async (status) => {
     const { url, egress } = await startBank((socket) =>
       socket.write(
         `HTTP/1.1 ${status} Whatever\r\nContent-Encoding: gzip\r\n${status === 206 ? 'Content-Length: 0\r\n' : ''}\r\n`,
@@ -92,7 +92,7 @@ describe('complete responses', () => {
   });
 });
 
-describe('bank-response-invalid', () => {
+describe('a response that is bank-response-invalid', () => {
   test.each([
     ['cut off, Content-Length', answer('Content-Length: 6000\r\n', BODY)],
     ['cut off, chunked', answer(CHUNKED, chunk(BODY))],
@@ -173,7 +173,7 @@ test('more than 100 early hints are invalid, and are not read to the end', async
   });
 });
 
-describe('too large', () => {
+describe('a response that is too large', () => {
   const LIMIT = 1_000_000;
   const endless = (socket: TLSSocket, head: string) => {
     const block = Buffer.alloc(65_536, 'x');
@@ -202,7 +202,7 @@ describe('too large', () => {
   /** 200 KB that decompress to 200 MB. */
   const BOMB = gzipSync(Buffer.alloc(200 * 2 ** 20));
 
-  test('exactly the limit is accepted', async () => {
+  test('the negative case: a response of exactly the limit is accepted', async () => {
     const body = Buffer.alloc(LIMIT, ' ');
     const { url, egress } = await startBank(
       (socket) => socket.end(answer(`Content-Length: ${LIMIT}\r\n`, body)),
@@ -212,9 +212,9 @@ describe('too large', () => {
   });
 });
 
-describe('slow', () => {
+describe('a slow response', () => {
   test.each([
-    ['headers never', () => undefined],
+    ['no header', () => undefined],
     [
       'a byte each 100 ms',
       (socket: TLSSocket) => {
@@ -230,7 +230,7 @@ describe('slow', () => {
         socket.once('close', () => clearInterval(timer));
       },
     ],
-  ] as const)('%s: bank-timeout at the deadline', async (_name, onRequest) => {
+  ] as const)('with %s is bank-timeout at the deadline', async (_name, onRequest) => {
     const { url } = await startBank(onRequest);
     const settings = { BANK_REQUEST_TIMEOUT_MS: 300 };
     const egress = createEgress({ ...authority.client('a client'), ca: authority.pem }, settings);
@@ -253,27 +253,30 @@ test.each([
   expect(await failureOf(egress.get(accountsAt(url)))).toMatchObject({ code: 'bank-unreachable', owner: 'network' });
 });
 
-describe('redirects', () => {
+describe('a redirect', () => {
   let bank: PretendBank;
   let other: PretendBank;
   beforeAll(async () => {
     [bank, other] = await Promise.all([startPretendBank(), startPretendBank()]);
   });
 
-  test.each([302, 307])('%i is not followed, to another host, to http or to the same host', async (status) => {
-    const plain = await startRawServer();
-    const egress = createEgress(identityFor(bank));
-    for (const location of [`${other.url}/api/v1/accounts`, `http://127.0.0.1:${plain.port}/`, '/elsewhere']) {
-      bank.requests.length = 0;
-      bank.onAccounts = (_request, response) => json(response, status, '', { location });
-      const answer = await egress.get(accountsAt(bank.url));
-      expect(answer.status).toBe(status);
-      const error = toAnswerError(answer, 'accounts');
-      expect(error?.code).toBe('bank-refused');
-      expect(error?.detail).not.toContain('elsewhere');
-      expect(bank.requests).toHaveLength(1);
-    }
-    expect(other.sockets.size).toBe(0);
-    expect(plain.accepted).toBe(0);
-  });
+  test.each([302, 307])(
+    'of status %i is not followed, to another host, to http or to the same host',
+    async (status) => {
+      const plain = await startRawServer();
+      const egress = createEgress(identityFor(bank));
+      for (const location of [`${other.url}/api/v1/accounts`, `http://127.0.0.1:${plain.port}/`, '/elsewhere']) {
+        bank.requests.length = 0;
+        bank.onAccounts = (_request, response) => json(response, status, '', { location });
+        const answer = await egress.get(accountsAt(bank.url));
+        expect(answer.status).toBe(status);
+        const error = toAnswerError(answer, 'accounts');
+        expect(error?.code).toBe('bank-refused');
+        expect(error?.detail).not.toContain('elsewhere');
+        expect(bank.requests).toHaveLength(1);
+      }
+      expect(other.sockets.size).toBe(0);
+      expect(plain.accepted).toBe(0);
+    },
+  );
 });

@@ -116,7 +116,7 @@ describe('kept connections', () => {
   });
 });
 
-describe('the clock', () => {
+describe('the clock of this machine', () => {
   const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000).toUTCString();
   test.each([
     ['the Date of the answer', 90, '', -92, -89],
@@ -161,8 +161,8 @@ describe('a retired egress', () => {
   });
 });
 
-describe('concurrency', () => {
-  test('at most the allowed number of calls is in flight, and all calls complete', async () => {
+describe('the concurrency of calls', () => {
+  test('is limited to the allowed number of calls in flight, and all calls complete', async () => {
     let now = 0;
     let most = 0;
     bank.onAccounts = (...args) => {
@@ -178,7 +178,7 @@ describe('concurrency', () => {
     expect(most).toBe(3);
   });
 
-  test('a call aborted while it waits for a slot ends at once, and takes no slot', async () => {
+  test('does not count a call that was aborted while it waited for a slot', async () => {
     const held: (() => void)[] = [];
     bank.onAccounts = (...args) => held.push(() => listAccounts([])(...args));
     const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: 1 });

@@ -20,7 +20,7 @@ describe('the CONNECT tunnel', () => {
     startRoute(`${kind} proxy`, kind === 'https' ? { tls: { requestCert: true, rejectUnauthorized: false } } : {});
 
   test.each(['http', 'https'] as const)(
-    'over an %s proxy our certificate reaches the bank and nobody else',
+    'over an %s proxy delivers our certificate to the bank and to nobody else',
     async (kind) => {
       const { proxy, settings } = await start(kind);
       const identity = identityFor(bank);
@@ -47,7 +47,7 @@ describe('the CONNECT tunnel', () => {
     ['@:%/?# and a space', 'ro@bot', 'p@ss:w%rd/?# x'],
     ['UTF-8', 'rõbot', 'пароль-€'],
     ['empty password', 'robot', ''],
-  ])('credentials with %s are percent-decoded before they are sent', async (_name, user, password) => {
+  ])('is requested with credentials that are percent-decoded first: %s', async (_name, user, password) => {
     const { proxy } = await start('http');
     const lines: string[] = [];
     const egress = createEgress(
@@ -63,7 +63,7 @@ describe('the CONNECT tunnel', () => {
   });
 
   test.each(['http', 'https'] as const)(
-    'a bank given by IP address is checked against that address, not against the name of the %s proxy',
+    'to an IP address is checked against that address, not against the name of the %s proxy',
     async (kind) => {
       const named = await startPretendBank({ serverNames: ['localhost'] });
       const { proxy, settings } = await start(kind);
@@ -114,7 +114,7 @@ test('the library gets no credentials, because it would write them to its debug 
 const USER = 'gateway';
 const PASSWORD = 'se@cr:t%100/ pä$$';
 
-(hasSquid() ? describe : describe.skip)('through the real squid', () => {
+(hasSquid() ? describe : describe.skip)('behind the real squid', () => {
   let bank: PretendBank;
   let squid: Squid;
   let rejecting: number;
@@ -150,7 +150,7 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
     ['a port it does not allow', PASSWORD, 'https://127.0.0.1:1', 'proxy-refused', '403', 'network'],
     ['a bank whose port is closed', PASSWORD, 'https://127.0.0.1:PORT', 'bank-unreachable', '503', 'network'],
     ['a bank without DNS', PASSWORD, 'https://no-such-bank.invalid:PORT', 'proxy-refused', '500', 'network'],
-  ])('%s', async (_name, password, url, code, status, owner) => {
+  ])('%s has its code and owner', async (_name, password, url, code, status, owner) => {
     const egress = createEgress(identityFor(bank), { EGRESS_PROXY_URL: withCredentials(squid.url, USER, password) });
     expect(await failureOf(egress.get(accountsAt(url.replace('PORT', String(rejecting)))))).toMatchObject({
       code,
@@ -160,26 +160,29 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
   });
 });
 
-(hasTinyproxy() ? test : test.skip)('through the real tinyproxy', async () => {
-  const rejecting = await closedPort();
-  const url = await startTinyproxy(USER, 'right', [Number(new URL(bank.url).port), rejecting]);
-  const ask = (password: string, to = bank.url) =>
-    createEgress(identityFor(bank), { EGRESS_PROXY_URL: withCredentials(url, USER, password) }).get(accountsAt(to));
-  expect((await ask('right')).status).toBe(200);
-  expect(await failureOf(ask('wrong'))).toMatchObject({
-    code: 'proxy-refused',
-    owner: 'operator',
-    detail: expect.stringMatching(/password in EGRESS_PROXY_URL.*it answered 40[17]/),
-  });
-  const codes = [`https://127.0.0.1:${rejecting}`, 'https://127.0.0.1:1'].map(async (to) => {
-    const { code, owner } = await failureOf(ask('right', to));
-    return [code, owner];
-  });
-  expect(await Promise.all(codes)).toEqual([
-    ['proxy-refused', 'network'],
-    ['proxy-refused', 'network'],
-  ]);
-});
+(hasTinyproxy() ? test : test.skip)(
+  'the real tinyproxy opens a tunnel, and each rejection has its code and owner',
+  async () => {
+    const rejecting = await closedPort();
+    const url = await startTinyproxy(USER, 'right', [Number(new URL(bank.url).port), rejecting]);
+    const ask = (password: string, to = bank.url) =>
+      createEgress(identityFor(bank), { EGRESS_PROXY_URL: withCredentials(url, USER, password) }).get(accountsAt(to));
+    expect((await ask('right')).status).toBe(200);
+    expect(await failureOf(ask('wrong'))).toMatchObject({
+      code: 'proxy-refused',
+      owner: 'operator',
+      detail: expect.stringMatching(/password in EGRESS_PROXY_URL.*it answered 40[17]/),
+    });
+    const codes = [`https://127.0.0.1:${rejecting}`, 'https://127.0.0.1:1'].map(async (to) => {
+      const { code, owner } = await failureOf(ask('right', to));
+      return [code, owner];
+    });
+    expect(await Promise.all(codes)).toEqual([
+      ['proxy-refused', 'network'],
+      ['proxy-refused', 'network'],
+    ]);
+  },
+);
 
 describe('the response to CONNECT', () => {
   const FORGED = JSON.stringify({ access_token: 'forged', expires_in: 300, token_type: 'Bearer', result: [] });
@@ -242,7 +245,7 @@ describe('the response to CONNECT', () => {
   /** Through an https proxy, which differs from an http proxy only below the response. */
   const OVER_TLS = new Set(['407', '200 with a forged answer in one go', 'an end']);
 
-  test.each(ANSWERS)('%s', async (name, onConnect, code, detail) => {
+  test.each(ANSWERS)('%s has its code and reason', async (name, onConnect, code, detail) => {
     const { proxy, settings } = await startRoute(OVER_TLS.has(name) ? 'https proxy' : 'http proxy', { onConnect });
     // only a silent proxy causes a timeout
     const isSilent = /TLS$|opened no tunnel/.test(detail.source);
@@ -287,7 +290,7 @@ describe('a proxy that floods', () => {
 });
 
 describe('an unreachable proxy', () => {
-  test.each(['http', 'https'])('an %s proxy whose port is closed', async (scheme) => {
+  test.each(['http', 'https'])('whose %s port is closed', async (scheme) => {
     const egress = createEgress(identityFor(bank), {
       EGRESS_PROXY_URL: new URL(`${scheme}://127.0.0.1:${await closedPort()}`),
     });
@@ -299,7 +302,7 @@ describe('an unreachable proxy', () => {
     });
   });
 
-  test('an https proxy that is silent during the TLS handshake', async () => {
+  test('that is silent during the TLS handshake', async () => {
     const mute = await startRawServer();
     const egress = createEgress(identityFor(bank), {
       EGRESS_PROXY_URL: new URL(`https://localhost:${mute.port}`),
@@ -314,38 +317,35 @@ describe('an unreachable proxy', () => {
     ['expired', 'proxy-refused', /it \(.*CN=a server\) expired on 20.* \(CERT_HAS_EXPIRED\)/],
     ['requires a certificate', 'proxy-refused', /requires a client certificate.*\(TLS alert 116\)/],
     ['plain HTTP', 'proxy-unavailable', /opened no tunnel/],
-  ] as const)(
-    "an https proxy that is not the expected one (%s) is not the bank's fault",
-    async (kind, code, detail) => {
-      const authority = createAuthority('Proxy CA');
-      const names = kind === 'wrong name' ? ['proxy.example'] : ['localhost'];
-      const tls = authority.server(names, ...(kind === 'expired' ? [expired()] : []));
-      const options = { tls: { ...tls, requestCert: kind === 'requires a certificate' } };
-      const proxy = await startConnectProxy(kind === 'plain HTTP' ? {} : options);
-      const url = new URL(`https://localhost:${proxy.port}`);
-      const egress = createEgress(identityFor(bank), {
-        EGRESS_PROXY_URL: url,
-        EGRESS_PROXY_CA_FILE: kind === 'untrusted' ? undefined : authority.file,
-        // it waits for the end of the header
-        ...(kind === 'plain HTTP' && { BANK_CONNECT_TIMEOUT_MS: 500 }),
-      });
-      expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
-        code,
-        owner: code === 'proxy-refused' ? 'operator' : 'network',
-        detail: expect.stringMatching(detail),
-      });
-      expect(proxy.heads).toEqual([]);
-    },
-  );
+  ] as const)("over https that is not the expected one (%s) is not the bank's fault", async (kind, code, detail) => {
+    const authority = createAuthority('Proxy CA');
+    const names = kind === 'wrong name' ? ['proxy.example'] : ['localhost'];
+    const tls = authority.server(names, ...(kind === 'expired' ? [expired()] : []));
+    const options = { tls: { ...tls, requestCert: kind === 'requires a certificate' } };
+    const proxy = await startConnectProxy(kind === 'plain HTTP' ? {} : options);
+    const url = new URL(`https://localhost:${proxy.port}`);
+    const egress = createEgress(identityFor(bank), {
+      EGRESS_PROXY_URL: url,
+      EGRESS_PROXY_CA_FILE: kind === 'untrusted' ? undefined : authority.file,
+      // it waits for the end of the header
+      ...(kind === 'plain HTTP' && { BANK_CONNECT_TIMEOUT_MS: 500 }),
+    });
+    expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
+      code,
+      owner: code === 'proxy-refused' ? 'operator' : 'network',
+      detail: expect.stringMatching(detail),
+    });
+    expect(proxy.heads).toEqual([]);
+  });
 
-  test('if a proxy speaks TLS behind an http:// URL, the detail suggests https://', async () => {
+  test('that speaks TLS behind an http:// URL leads to a detail that suggests https://', async () => {
     const { port } = await startConnectProxy({ tls: createAuthority('Proxy CA').server(['localhost']) });
     const egress = createEgress(identityFor(bank), { EGRESS_PROXY_URL: new URL(`http://localhost:${port}`) });
     const { detail } = await failureOf(egress.get(accountsAt(bank.url)));
     expect(detail).toContain('EGRESS_PROXY_URL begins with https://');
   });
 
-  test('the CA certificates for the proxy are not trusted for the bank, nor vice versa', async () => {
+  test('has CA certificates that are not trusted for the bank, nor vice versa', async () => {
     const authority = createAuthority('Proxy CA');
     const proxy = await startConnectProxy({ tls: authority.server(['localhost']) });
     const settings = { EGRESS_PROXY_URL: proxy.url, EGRESS_PROXY_CA_FILE: authority.file };
@@ -355,20 +355,23 @@ describe('an unreachable proxy', () => {
     expect(await failureOf(other.get(accountsAt(bank.url)))).toMatchObject({ code: 'proxy-refused' });
   });
 
-  test.each(['http proxy', 'https proxy'] as const)('an %s that dies with tunnels open', async (route) => {
-    const { proxy, settings } = await startRoute(route);
-    const egress = createEgress(identityFor(bank), settings);
-    bank.onAccounts = listAccounts([]);
-    await Promise.all([1, 2, 3].map(() => egress.get(accountsAt(bank.url))));
-    bank.onAccounts = (_request, response) => void response.writeHead(200).write('half');
-    const calls = [1, 2].map(() => failureOf(egress.get(accountsAt(bank.url))));
-    const asked = bank.requests.length;
-    await until(() => bank.requests.length === asked + 2);
-    for (const socket of proxy.sockets) socket.resetAndDestroy();
-    await proxy.close();
-    // cut before or within the body, or already retried, whichever was reported first
-    const codes = ['bank-unreachable', 'bank-response-invalid', 'proxy-unavailable'];
-    for (const call of calls) expect(codes).toContain((await call).code);
-    expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({ code: 'proxy-unavailable' });
-  });
+  test.each(['http proxy', 'https proxy'] as const)(
+    'was reachable as an %s, and dies with tunnels open',
+    async (route) => {
+      const { proxy, settings } = await startRoute(route);
+      const egress = createEgress(identityFor(bank), settings);
+      bank.onAccounts = listAccounts([]);
+      await Promise.all([1, 2, 3].map(() => egress.get(accountsAt(bank.url))));
+      bank.onAccounts = (_request, response) => void response.writeHead(200).write('half');
+      const calls = [1, 2].map(() => failureOf(egress.get(accountsAt(bank.url))));
+      const asked = bank.requests.length;
+      await until(() => bank.requests.length === asked + 2);
+      for (const socket of proxy.sockets) socket.resetAndDestroy();
+      await proxy.close();
+      // cut before or within the body, or already retried, whichever was reported first
+      const codes = ['bank-unreachable', 'bank-response-invalid', 'proxy-unavailable'];
+      for (const call of calls) expect(codes).toContain((await call).code);
+      expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({ code: 'proxy-unavailable' });
+    },
+  );
 });

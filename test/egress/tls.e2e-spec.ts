@@ -112,28 +112,31 @@ it.each([
   expect(detail).toContain(`(${code})`);
 });
 
-describe('TLS alerts', () => {
+describe('a TLS alert', () => {
   /** The real openssl as a bank that requires a client certificate from its CA. */
   const startInsisting = async (...options: string[]) =>
     (await startOpensslServer(bankCa.server(['localhost']), ['-www', ...insistingOn(bankCa.file), ...options])).port;
 
-  (hasOpenssl() ? describe : describe.skip)('the real openssl', () => {
+  (hasOpenssl() ? describe : describe.skip)('of the real openssl', () => {
     test.each([
       ['-tls1_3', 'of another authority', 'http proxy', () => otherCa.client('stranger'), 48],
       ['-tls1_2', 'that has expired', 'http proxy', () => bankCa.client('late', expired()), 45],
       ['-tls1_3', 'for servers', 'direct', () => bankCa.server(['x']), 43],
-    ] as const)('%s rejects a certificate %s (%s)', async (version, _what, route, identity, alert) => {
-      const port = await startInsisting(version);
-      const { settings } = await startRoute(route);
-      const egress = createEgress({ ...identity(), ca: bankCa.pem }, settings);
-      const failure = await failureOf(egress.get(accountsAt(`https://localhost:${port}`)));
-      expect(failure).toMatchObject({ code: 'certificate-rejected', owner: 'operator', status: 502 });
-      // in TLS 1.3, the following reset may overtake the alert
-      const late = version === '-tls1_3' ? '|closed two connections in a row' : '';
-      expect(failure.detail).toMatch(new RegExp(`TLS alert ${alert}${late}`));
-    });
+    ] as const)(
+      '%s that rejects a certificate %s is certificate-rejected (%s)',
+      async (version, _what, route, identity, alert) => {
+        const port = await startInsisting(version);
+        const { settings } = await startRoute(route);
+        const egress = createEgress({ ...identity(), ca: bankCa.pem }, settings);
+        const failure = await failureOf(egress.get(accountsAt(`https://localhost:${port}`)));
+        expect(failure).toMatchObject({ code: 'certificate-rejected', owner: 'operator', status: 502 });
+        // in TLS 1.3, the following reset may overtake the alert
+        const late = version === '-tls1_3' ? '|closed two connections in a row' : '';
+        expect(failure.detail).toMatch(new RegExp(`TLS alert ${alert}${late}`));
+      },
+    );
 
-    test('an alert for a missing certificate counts as a rejection', async () => {
+    test('for a missing certificate is certificate-rejected', async () => {
       const port = await startInsisting('-tls1_2');
       const nothing = { key: '', cert: '', ca: bankCa.pem };
       expect(await failureOf(createEgress(nothing).get(accountsAt(`https://localhost:${port}`)))).toMatchObject({
@@ -145,7 +148,7 @@ describe('TLS alerts', () => {
     test.each([
       ['version', ['-tls1_1', '-cipher', 'ALL:@SECLEVEL=0'], /TLS alert 70/],
       ['cipher', ['-tls1_2', '-cipher', 'CAMELLIA256-SHA'], /TLS alert 40/],
-    ])('no common %s is bank-untrusted', async (_what, options, trace) => {
+    ])('for want of a common %s is bank-untrusted', async (_what, options, trace) => {
       const port = await startInsisting(...options);
       expect(await failureOf(createEgress(good).get(accountsAt(`https://localhost:${port}`)))).toMatchObject({
         code: 'bank-untrusted',
@@ -163,7 +166,7 @@ describe('TLS alerts', () => {
     [42, 'certificate-rejected'],
     [80, 'bank-error'],
     [112, 'bank-untrusted'],
-  ])('alert %i in the handshake: %s', async (alert, code) => {
+  ])('%i in the handshake is %s', async (alert, code) => {
     const { port } = await alerting(alert);
     expect(await failureOf(createEgress(good).get(accountsAt(`https://localhost:${port}`)))).toMatchObject({
       code,
@@ -181,7 +184,7 @@ describe('a bank that requests the certificate after the request', () => {
     return (await egress.get(accountsAt(bank.url))).status;
   }
 
-  test.each(['direct', 'http proxy'] as const)('%s: receives it with BANK_TLS_MAX_VERSION=1.2', async (route) => {
+  test.each(['direct', 'http proxy'] as const)('receives it with BANK_TLS_MAX_VERSION=1.2 (%s)', async (route) => {
     expect(await ask(route, '1.2')).toBe(200);
   });
 

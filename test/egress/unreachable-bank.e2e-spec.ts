@@ -181,7 +181,7 @@ describe('source address and DNS', () => {
   test.each([
     ['once', [DEAD_V6, V4]],
     ['twice', [DEAD_V6, { address: '::2', family: 6 }, V4]],
-  ] as const)('skips an unreachable address (%s) and tries the next', async (_where, addresses) => {
+  ] as const)('an unreachable address (%s) is skipped, and the next is tried', async (_where, addresses) => {
     resolveTo(addresses);
     const before = openSockets();
     const egress = createEgress(identityFor(bank));

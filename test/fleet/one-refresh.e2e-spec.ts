@@ -87,7 +87,7 @@ const ageOf = (answer?: Answer) => Date.now() - Date.parse(answer?.json.snapshot
 });
 
 (hasRedis() ? describe : describe.skip)('the lock', () => {
-  it('of an instance that hangs during its refresh expires, and another instance refreshes', async () => {
+  it('expires if its instance hangs during its refresh, and another instance refreshes', async () => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     bank.onAccounts = () => undefined;
     const cwd = temporaryDirectory();
@@ -109,7 +109,7 @@ const ageOf = (answer?: Answer) => Date.now() - Date.parse(answer?.json.snapshot
     holder.child.kill('SIGCONT');
   });
 
-  it('of an instance that stops during its refresh is released at once', async () => {
+  it('is released at once if its instance stops during its refresh', async () => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     bank.onAccounts = () => undefined;
     const [gateway] = await startFleet(1, bank, redis, { SHUTDOWN_GRACE_MS: '0' });

@@ -87,7 +87,7 @@ async function recovers(gateways: readonly Gateway[]): Promise<void> {
 }
 
 (hasRedis() ? describe : describe.skip)('a Redis that', () => {
-  it('fails in any way costs no caller an error or a wait', async () => {
+  it('is full, read-only, hanging, killed or denies access costs no caller an error or a wait', async () => {
     const scene: Scene = { redis: await startRedis(CONFIG) };
     const settings = { SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0' };
     const gateways = await startFleet(2, bank, scene.redis, settings, [], REDIS_WAIT_MS);

@@ -94,7 +94,7 @@ type Scene = Awaited<ReturnType<typeof scene>>;
     ['too-large', ({ redis, key }) => redis.cli('SETRANGE', key, String(65 * 2 ** 20), 'x')],
   ];
 
-  it('that cannot be used is ignored, logged once, and overwritten', async () => {
+  it('is ignored, logged once and overwritten if it cannot be used', async () => {
     const here = await scene(20);
     for (const [reason, alter] of ALTERED) {
       alter(here);
@@ -108,7 +108,7 @@ type Scene = Awaited<ReturnType<typeof scene>>;
     }
   });
 
-  it('that an attacker has replaced with an older one is neither served nor cached; it is deleted when access is withdrawn', async () => {
+  it('is neither served nor cached if an attacker has put back an older one; it is deleted when access is withdrawn', async () => {
     const here = await scene(3);
     const second = await here.join();
     here.bank.onAccounts = slowly(0, 5);

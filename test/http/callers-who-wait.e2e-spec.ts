@@ -44,31 +44,34 @@ it('a request body changes nothing for a caller who waits for the bank', async (
   expect(answers.map(({ status }) => status)).toEqual(calls.map(() => 200));
 });
 
-(hasHaproxy() ? it : it.skip)('nor do the chunks that haproxy makes of HTTP/2', async () => {
-  const { gateway, letGo, untilWaiting } = await startWaiting();
-  const port = await closedPort();
-  const file = join(temporaryDirectory(), 'haproxy.cfg');
-  const limits = ['connect', 'client', 'server'].map((which) => `  timeout ${which} 60s\n`).join('');
-  const listen = `listen web\n  bind 127.0.0.1:${port} proto h2\n  server one 127.0.0.1:${gateway.port}\n`;
-  writeFileSync(file, `defaults\n  mode http\n${limits}${listen}`);
-  await startTool('haproxy', ['-db', '-f', file], port);
-  const session = connect(`http://127.0.0.1:${port}`);
-  try {
-    const streams = PATHS.map((path) =>
-      session.request({ ':path': path, ':authority': 'localhost' }, { endStream: false }),
-    );
-    const answers = streams.map(async (stream) => {
-      const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders];
-      stream.resume();
-      return headers[':status'];
-    });
-    // the end comes in a frame after the header
-    for (const stream of streams) stream.end();
-    await untilWaiting(PATHS.length);
-    letGo();
-    expect(await Promise.all(answers)).toEqual(PATHS.map(() => 200));
-  } finally {
-    // before haproxy ends, which would reset it
-    await new Promise<void>((resolve) => session.close(resolve));
-  }
-});
+(hasHaproxy() ? it : it.skip)(
+  'the chunks that haproxy makes of HTTP/2 change nothing for a caller who waits for the bank',
+  async () => {
+    const { gateway, letGo, untilWaiting } = await startWaiting();
+    const port = await closedPort();
+    const file = join(temporaryDirectory(), 'haproxy.cfg');
+    const limits = ['connect', 'client', 'server'].map((which) => `  timeout ${which} 60s\n`).join('');
+    const listen = `listen web\n  bind 127.0.0.1:${port} proto h2\n  server one 127.0.0.1:${gateway.port}\n`;
+    writeFileSync(file, `defaults\n  mode http\n${limits}${listen}`);
+    await startTool('haproxy', ['-db', '-f', file], port);
+    const session = connect(`http://127.0.0.1:${port}`);
+    try {
+      const streams = PATHS.map((path) =>
+        session.request({ ':path': path, ':authority': 'localhost' }, { endStream: false }),
+      );
+      const answers = streams.map(async (stream) => {
+        const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+        stream.resume();
+        return headers[':status'];
+      });
+      // the end comes in a frame after the header
+      for (const stream of streams) stream.end();
+      await untilWaiting(PATHS.length);
+      letGo();
+      expect(await Promise.all(answers)).toEqual(PATHS.map(() => 200));
+    } finally {
+      // before haproxy ends, which would reset it
+      await new Promise<void>((resolve) => session.close(resolve));
+    }
+  },
+);

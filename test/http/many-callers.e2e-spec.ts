@@ -15,7 +15,7 @@ const PATIENT = { BANK_REQUEST_TIMEOUT_MS: '60000', REQUEST_DEADLINE_MS: '60000'
 const GET = `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
 describe('many callers of a slow bank', () => {
-  it('who disconnect are logged with 499 and leave no connection behind; some of the waiting ones get overloaded', async () => {
+  it('leave no connection behind when they disconnect, which is logged with 499; too many waiting ones get overloaded', async () => {
     const bank = await startPretendBank();
     const letGo = holdAccounts(bank);
     // callers who have left do not count as waiting
@@ -53,7 +53,7 @@ describe('many callers of a slow bank', () => {
 });
 
 describe('many connections', () => {
-  it('beyond MAX_CONNECTIONS are closed at once, even for probes; a client that never finishes a header gets 408; the others are served', async () => {
+  it('are closed at once beyond MAX_CONNECTIONS, even for probes; a client that never finishes a header gets 408; the others are served', async () => {
     const bank = await startPretendBank();
     bank.onAccounts = listSample();
     const gateway = await startGateway(bank, { MAX_CONNECTIONS: '10' });

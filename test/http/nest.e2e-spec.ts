@@ -302,7 +302,7 @@ it('an added hook sees every request that the guard allows, also for an unknown 
   expect(hooked).toEqual(asked);
 });
 
-describe('each request has exactly one line and is counted once', () => {
+describe('the log has one line for each request, and the metrics count it once', () => {
   /** Requests counted by the metrics, including rejected ones. */
   const counted = async () => {
     const { text } = await gateway.get('/metrics', { 'x-client-name': 'metrics' });
@@ -313,14 +313,14 @@ describe('each request has exactly one line and is counted once', () => {
     `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: ${id}\r\n\r\n`;
 
   it.each([
-    ['answered', raw('one', PATH), [['one', 200]]],
-    ['of HEAD', raw('one', PATH, 'HEAD'), [['one', 200]]],
+    ['that is answered', raw('one', PATH), [['one', 200]]],
+    ['with HEAD', raw('one', PATH, 'HEAD'), [['one', 200]]],
     ['for a path that no route has', raw('one', '/nothing'), [['one', 404]]],
     ['for a path that the router cannot read', raw('one', '/%zz'), [['one', 400]]],
-    ['refused', raw('one', PATH, 'PUT'), [['one', 405]]],
+    ['with a method that the route does not have', raw('one', PATH, 'PUT'), [['one', 405]]],
     ['whose stream breaks', raw('one', '/added/broken'), [['one', 499]]],
     [
-      'pipelined',
+      'behind a slow one on the same connection',
       raw('one', '/added/slow') + raw('two', PATH),
       [
         ['two', 200],
@@ -336,11 +336,11 @@ describe('each request has exactly one line and is counted once', () => {
       ],
     ],
     [
-      'of a connection with more than 8',
+      'on a connection with more than 8',
       Array.from({ length: 12 }, (_, index) => raw(`r-${index}`, '/added/never')).join(''),
       Array.from({ length: 9 }, (_, index) => [`r-${index}`, 499]),
     ],
-  ])('%s', async (_name, bytes, expected) => {
+  ])('a request %s', async (_name, bytes, expected) => {
     const from = gateway.lines.length;
     const lines = () => gateway.lines.slice(from).map((line) => JSON.parse(line) as Record<string, unknown>);
     const mine = () => lines().filter(({ event, route }) => event === 'request' && route !== '/metrics');
@@ -383,8 +383,8 @@ describe('app.close() without a signal', () => {
   };
 
   it.each([
-    ['that never listened and was asked by injection', inject],
-    ['that served', serve],
+    ['of an app that never listened and was asked by injection', inject],
+    ['of an app that served', serve],
   ])('%s leaves no timer, socket or worker', async (_name, use) => {
     const before = process.getActiveResourcesInfo().length;
     const sockets = bank.sockets.size;

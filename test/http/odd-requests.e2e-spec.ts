@@ -97,7 +97,7 @@ const CASES: Case[] = [
   ['the negative case, elsewhere', get(`${PATH}?${'a&'.repeat(3000)}`), 400, 'invalid-request'],
 ];
 
-it.each(CASES)('%s', async (_name, bytes, ...expected) => {
+it.each(CASES)('an odd request gets one documented response: %s', async (_name, bytes, ...expected) => {
   const { answers, rest } = await sendRaw(gateway.port, bytes);
   expect([answers.length, rest.toString()]).toEqual([1, '']);
   for (const answer of answers) {
@@ -109,7 +109,7 @@ it.each(CASES)('%s', async (_name, bytes, ...expected) => {
 it.each([
   ['curl sends é as typed', Buffer.from('é')],
   ['a space', Buffer.from(' ')],
-])('%s, in a URL, gets a 400 that says what to encode', async (_name, typed) => {
+])('a URL that is not percent-encoded gets a 400 that says what to encode: %s', async (_name, typed) => {
   const [before = '', after = ''] = get(`${PATH}?q=caf#x`).split('#');
   const bytes = Buffer.concat([Buffer.from(before), typed, Buffer.from(after)]);
   const { answers } = await sendRaw(gateway.port, bytes);
@@ -118,7 +118,7 @@ it.each([
   ]);
 });
 
-it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s gets 405 with Allow', async (method) => {
+it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('a request with %s gets 405 with Allow', async (method) => {
   for (const path of [PATH, `${PATH}/some-id`, '/health', '/problems', '/openapi.json', '/']) {
     const { answers } = await sendRaw(gateway.port, `${method} ${path} HTTP/1.1\r\n${HOST}\r\n`);
     expect(answers.map((answer) => [path, answer.status, codeOf(answer), answer.headers['allow']])).toEqual([

@@ -79,51 +79,54 @@ it("a process suspended for longer than a token's lifetime makes one token reque
   await expectGoodEnd(program);
 });
 
-(hasPrlimit() ? it : it.skip)('reports that it has no file descriptors left, and not the network', async () => {
-  bank.onAccounts = listSample();
-  const program = await start(ALWAYS_READ);
-  const url = await program.started();
-  await askNow(url);
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const ask = async (path: string) => {
-    const request = httpGet(`${url}${path}`, { agent, headers: { 'cache-control': 'no-cache' } });
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
-    return (await toJson(response)) as { code?: string; owner?: string; detail?: string };
-  };
-  await ask('/api/v1/accounts');
-  expect(spawnSync(pathOf('prlimit'), ['--pid', String(program.child.pid), '--nofile=64:64']).status).toBe(0);
-  const held: Socket[] = [];
-  const isAccepted = async () => {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
-    socket.once('data', () => resolve(true)).once('close', () => resolve(false));
-    socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    held.push(socket);
-    return await promise;
-  };
-  let answer = await ask('/api/v1/accounts');
-  await until(async () => {
-    // without a kept connection, the next refresh needs a descriptor
-    for (const socket of bank.sockets) socket.destroy();
-    while (await isAccepted()) expect(held.length).toBeLessThan(200);
-    answer = await ask('/api/v1/accounts');
-    return answer.code !== undefined;
-  });
-  expect(answer).toMatchObject({
-    code: 'overloaded',
-    owner: 'operator',
-    detail: 'No connection could be opened: too many open files (EMFILE).',
-  });
-  agent.destroy();
-  for (const socket of held) socket.destroy();
-  await until(() =>
-    askNow(url).then(
-      () => true,
-      () => false,
-    ),
-  );
-  await expectGoodEnd(program);
-});
+(hasPrlimit() ? it : it.skip)(
+  'a process without free file descriptors reports that, and does not blame the network',
+  async () => {
+    bank.onAccounts = listSample();
+    const program = await start(ALWAYS_READ);
+    const url = await program.started();
+    await askNow(url);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = async (path: string) => {
+      const request = httpGet(`${url}${path}`, { agent, headers: { 'cache-control': 'no-cache' } });
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      return (await toJson(response)) as { code?: string; owner?: string; detail?: string };
+    };
+    await ask('/api/v1/accounts');
+    expect(spawnSync(pathOf('prlimit'), ['--pid', String(program.child.pid), '--nofile=64:64']).status).toBe(0);
+    const held: Socket[] = [];
+    const isAccepted = async () => {
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
+      socket.once('data', () => resolve(true)).once('close', () => resolve(false));
+      socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n');
+      held.push(socket);
+      return await promise;
+    };
+    let answer = await ask('/api/v1/accounts');
+    await until(async () => {
+      // without a kept connection, the next refresh needs a descriptor
+      for (const socket of bank.sockets) socket.destroy();
+      while (await isAccepted()) expect(held.length).toBeLessThan(200);
+      answer = await ask('/api/v1/accounts');
+      return answer.code !== undefined;
+    });
+    expect(answer).toMatchObject({
+      code: 'overloaded',
+      owner: 'operator',
+      detail: 'No connection could be opened: too many open files (EMFILE).',
+    });
+    agent.destroy();
+    for (const socket of held) socket.destroy();
+    await until(() =>
+      askNow(url).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await expectGoodEnd(program);
+  },
+);
 
 describe('one process', () => {
   let program: Program;
@@ -134,7 +137,7 @@ describe('one process', () => {
     url = await program.started();
   });
 
-  it('with a heap of 96 MB serves 1000 accounts under continuous refreshes and callers', async () => {
+  it('serves 1000 accounts with a heap of 96 MB, under continuous refreshes and callers', async () => {
     bank.onAccounts = listSample(1000);
     const ask = (page: number) => get(`${url}/api/v1/accounts?pageSize=100&pageNumber=${page}`);
     await until(async () => (await ask(1)).json.page?.total === 1000);
@@ -176,5 +179,5 @@ describe('one process', () => {
     },
   );
 
-  it('survives these tests and ends with exit code 0', () => expectGoodEnd(program));
+  it('ends with exit code 0 after these tests', () => expectGoodEnd(program));
 });

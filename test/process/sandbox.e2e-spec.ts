@@ -39,7 +39,7 @@ async function expectResetEndsBackOff(program: Program, url: string, control: st
   expect(program.events('config.reload')).toHaveLength(1);
 }
 
-describe('the sandbox starts with one command', () => {
+describe('the command', () => {
   it('serve --sandbox has 120 accounts without settings, ignores those of a bank with one warning, has switches whose reset ends a back-off, and leaves nothing behind', async () => {
     const cwd = temporaryDirectory();
     const ignored = {
@@ -80,7 +80,7 @@ describe('the sandbox starts with one command', () => {
     expect(readdirSync(cwd)).toEqual(['.sandbox']);
   });
 
-  it('a signal ends sandbox during startup, even if startup hangs', async () => {
+  it('sandbox ends with a signal during startup, even if startup hangs', async () => {
     const hang = `
       import fs from 'node:fs/promises';
       import { syncBuiltinESMExports } from 'node:module';

@@ -24,7 +24,7 @@ async function serves(env: Record<string, string>, cwd = temporaryDirectory()) {
   return program;
 }
 
-describe('sources of settings', () => {
+describe('the program reads its settings from', () => {
   it('a .env file, which the environment overrides; secrets in files, without their last line break; a warning for a misspelled name', async () => {
     const cwd = temporaryDirectory();
     const settings = programEnvironment(sandbox, { LOG_LEVEL: 'silent' });
@@ -51,7 +51,7 @@ describe('sources of settings', () => {
     expect(program.events('gateway.started')[0]).toHaveProperty('commit');
   });
 
-  it('secrets in the environment, the PFX as base64', async () => {
+  it('secrets in the environment, with the PFX as base64', async () => {
     const { url, files } = sandbox;
     await serves({
       BANK_BASE_URL: `${url}/`,
@@ -65,7 +65,7 @@ describe('sources of settings', () => {
   });
 });
 
-describe('errors', () => {
+describe('errors of the settings', () => {
   /** Runs the program until it exits. */
   async function run(options: Partial<ProgramOptions>) {
     const program = await startProgram({ cwd: temporaryDirectory(), ...options });
@@ -79,7 +79,7 @@ describe('errors', () => {
 
   const OPEN_INSPECTOR = 'data:text/javascript,import { open } from "node:inspector"; open(0, "127.0.0.1");';
 
-  it('without settings, the program lists every missing one, and does not start the sandbox', async () => {
+  it('list every missing setting, and do not start the sandbox', async () => {
     const { code, stderr, variables } = await run({});
     expect(code).toBe(2);
     expect(variables.sort()).toEqual(['BANK_BASE_URL', 'BANK_PASSWORD', 'BANK_PFX_FILE', 'BANK_USERNAME']);
@@ -87,7 +87,7 @@ describe('errors', () => {
     expect(stderr).toMatch(/^Correct them in the environment or \/.*\.env\. .*npm start$/m);
   });
 
-  it('in production they advise neither the sandbox nor a .env that does not exist', async () => {
+  it('advise neither the sandbox nor a .env that does not exist in production', async () => {
     const cwd = temporaryDirectory();
     const env = { NODE_ENV: 'production' };
     expect((await run({ cwd, env })).stderr).toMatch(
@@ -100,7 +100,7 @@ describe('errors', () => {
   it.each<[string, Partial<ProgramOptions>]>([
     ['--sandbox', { args: ['--sandbox'] }],
     ['an open inspector', { nodeFlags: ['--import', OPEN_INSPECTOR] }],
-  ])('production forbids %s', async (word, { env, ...options }) => {
+  ])('name NODE_ENV if production forbids %s', async (word, { env, ...options }) => {
     const { code, stderr, variables } = await run({
       env: { ...programEnvironment(sandbox), NODE_ENV: 'production', ...env },
       ...options,

@@ -110,13 +110,13 @@ function signalAtOnce(signal: NodeJS.Signals): { nodeFlags: string[] } {
 }
 
 describe('a start', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('that gets %s in its first moment ends without an error', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends without an error if it gets %s in its first moment', async (signal) => {
     const program = await startWith({}, signalAtOnce(signal));
     expect(await program.exit).toBe(0);
     expect(program.stderr()).toBe('');
   });
 
-  it('that is stopped while it opens its files ends without an error', async () => {
+  it('ends without an error if it is stopped while it opens its files', async () => {
     const program = await startWith();
     await until(() => program.events('certificate.loaded').length > 0);
     program.child.kill('SIGTERM');
@@ -131,7 +131,7 @@ describe('a start', () => {
     await program.started();
   });
 
-  it('on a port in use ends with exit code 1 and one line with the remedy', async () => {
+  it('ends with exit code 1 and one line with the remedy if the port is in use', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as AddressInfo;
@@ -194,8 +194,8 @@ describe('a log that cannot be written', () => {
   });
 });
 
-describe('a stop loses no call', () => {
-  it('the call in flight completes, idle connections are closed, exit code 0', async () => {
+describe('a graceful stop', () => {
+  it('completes the call in flight, closes idle connections and ends with exit code 0', async () => {
     const program = await startWith({ SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0' });
     const url = await program.started();
     await until(() => program.events('snapshot.refreshed').length === 1);
@@ -230,7 +230,7 @@ describe('a stop loses no call', () => {
     await until(() => bank.sockets.size === 0);
   });
 
-  it('not even one that gets SIGHUP while it drains: the call in flight completes, exit code 0', async () => {
+  it('completes the call in flight even if it gets SIGHUP while it drains', async () => {
     const program = await startWith({ SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0', SHUTDOWN_DELAY_MS: '500' });
     const url = await program.started();
     await until(() => program.events('snapshot.refreshed').length === 1);
@@ -258,7 +258,7 @@ describe('a stop loses no call', () => {
     expect(program.stdout()).not.toMatch(/"level":"(error|fatal)"/);
   });
 
-  it('and is not delayed by an endless token request that nobody waits for', async () => {
+  it('is not delayed by an endless token request that nobody waits for', async () => {
     bank.onToken = () => undefined;
     const program = await startWith({ BANK_REQUEST_TIMEOUT_MS: '60000' });
     await program.started();

@@ -70,7 +70,7 @@ describe('the control port', () => {
     expect((await control(bank, 'DELETE')).json).toMatchObject(START);
   });
 
-  it('password applies from now on, is shown nowhere, and DELETE restores the first one', async () => {
+  it('changes the password from now on, shows it nowhere, and restores the first one with DELETE', async () => {
     const user = readFileSync(bank.files.username, 'utf8');
     const authorization = `Basic ${Buffer.from(`${user}:new-secret`).toString('base64')}`;
     const statuses = async () =>
@@ -134,7 +134,7 @@ describe('failNext', () => {
     ['429', { status: 429, headers: expect.objectContaining({ 'retry-after': '2' }) }],
     ['html', { status: 200, headers: expect.objectContaining({ 'content-type': 'text/html; charset=utf-8' }) }],
     ['malformed', { status: 200 }],
-  ])('%s fails the next request accordingly, once', async (fault, expected) => {
+  ])('with %s fails the next request accordingly, once', async (fault, expected) => {
     await failWith(fault);
     const reply = await askAccounts(bank, token);
     if (fault === 'malformed') expect(() => JSON.parse(reply.text) as unknown).toThrow();
@@ -142,14 +142,14 @@ describe('failNext', () => {
     expect((await askAccounts(bank, token)).status).toBe(200);
   });
 
-  it('401 asks for the scheme of its endpoint', async () => {
+  it('with 401 asks for the scheme of its endpoint', async () => {
     await failWith('401');
     expect((await askAccounts(bank, token)).headers['www-authenticate']).toMatch(/^Bearer /);
     await control(bank, 'PATCH', { failNext: { endpoint: 'authorize', with: '401' } });
     expect((await askToken(bank)).headers['www-authenticate']).toMatch(/^Basic /);
   });
 
-  it('truncate cuts the body off, reset resets the connection', async () => {
+  it('with truncate cuts the body off, with reset resets the connection', async () => {
     await failWith('truncate');
     await expect(askAccounts(bank, token)).rejects.toThrow(/aborted/);
     await failWith('reset');
@@ -185,7 +185,7 @@ describe('failNext', () => {
     await control(bank, 'DELETE');
   });
 
-  it('hang never responds, latencyMs delays every response, and neither delays close()', async () => {
+  it('with hang never responds, latencyMs delays every response, and neither delays close()', async () => {
     await control(bank, 'PATCH', { latencyMs: 300 });
     const before = performance.now();
     expect((await askToken(bank)).status).toBe(200);

@@ -94,7 +94,7 @@ describe('metrics', () => {
       expect(['cash-report', 'other', 'none'].map(client)).toEqual([1, 1, 12]);
     });
 
-    it('of callers who disconnect are counted as 499', async () => {
+    it('are counted as 499 if their callers disconnect', async () => {
       const gateway = await startGateway(bank);
       bank.onAccounts = () => undefined;
       const socket = connect(gateway.port, '127.0.0.1', () => socket.write(rawRequest(`GET ${ACCOUNTS} HTTP/1.1`)));
@@ -145,7 +145,7 @@ describe('metrics', () => {
   });
 
   describe('the bank', () => {
-    it('that responds: calls, tokens, refreshes, and the expiry of token and certificates', async () => {
+    it('has metrics of calls, tokens, refreshes, and the expiry of token and certificates', async () => {
       const gateway = await startGateway(bank);
       const asked = bank.requests.length;
       const before = await scrape(gateway);
@@ -186,7 +186,7 @@ describe('metrics', () => {
       expect(seen.value('accounts_gateway_mode', { mode: 'live', route: 'direct' })).toBe(1);
     });
 
-    it('that rejects the password, fails, or grants nothing: counted by code', async () => {
+    it('is counted by code if it rejects the password, fails, or grants nothing', async () => {
       const clock = new MovedClock();
       const gateway = await startGateway(bank, {}, clock);
       for (const [status, code, target, counter, owner] of [
@@ -210,7 +210,7 @@ describe('metrics', () => {
       }
     });
 
-    it('and the certificates: including the listener certificate, and rejected ones', async () => {
+    it('and the listener have metrics of their certificates, also of rejected ones', async () => {
       const directory = temporaryDirectory();
       const { key, cert } = createAuthority('an authority').server(['localhost']);
       const [keyFile, certFile] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
@@ -232,7 +232,7 @@ describe('metrics', () => {
       expect(after.value('accounts_gateway_certificate_expiry_timestamp_seconds', { use: 'listener' })).toBe(ends);
     });
 
-    it('whose certificate is not trusted', async () => {
+    it('has a metric for its certificate that is not trusted', async () => {
       const gateway = await startGateway({
         ...bank,
         files: { ...bank.files, ca: createAuthority('another').file },

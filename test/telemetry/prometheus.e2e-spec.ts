@@ -149,7 +149,7 @@ describe('alert rules and dashboard', () => {
       }
     });
 
-    it('in the inhibit rules exists', () => {
+    it('that an inhibit rule names exists', () => {
       interface Inhibition {
         readonly source_matchers: readonly string[];
         readonly target_matchers: readonly string[];
@@ -176,7 +176,7 @@ describe('alert rules and dashboard', () => {
       expect(promtool(['test', 'rules', ...STORIES], files)).toMatchObject({ status: 0 });
     });
 
-    it('fails a test whose alert comes too late: the negative case', () => {
+    it('the negative case: fails a test whose alert comes too late', () => {
       const { 'alerts.yml': rules = '', 'alerts.test.yml': stories = '' } = files;
       const late = rules.replace(/(_snapshot_stale == 1\n\s+for): 2m/, '$1: 5m');
       const [head = '', first = ''] = stories.split(/^(?= {2}- name:)/m);

@@ -257,7 +257,7 @@ describe('traces of the program', () => {
     expect(watched.program.stdout() + watched.program.stderr()).not.toContain('hidden-1');
   });
 
-  it('do not delay the stop if the collector drops packets', async () => {
+  it('that are on do not delay the stop if the collector drops packets', async () => {
     const port = await startDeafServer();
     const watched = await startWatched(bank, {
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${port}/v1/traces`,

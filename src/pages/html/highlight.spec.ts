@@ -14,6 +14,6 @@ it.each([
   ],
   ['json', '{ "a": null }', '{ <span class="code-string">&quot;a&quot;</span>: <span class="code-word">null</span> }'],
   ['text', 'const a = "<b>"', 'const a = &quot;&lt;b&gt;&quot;'],
-])('marks %s', (language, code, html) => {
+])('the syntax highlighter marks %s', (language, code, html) => {
   expect(highlight(code, language)).toBe(html);
 });

@@ -66,7 +66,7 @@ describe('where the bank must act, or has to be asked, its desk', () => {
 });
 
 describe('the commands', () => {
-  it('of a code are those that its steps link to, for systemd, Docker and Kubernetes', () => {
+  it('on the page of a code are those that its steps link to, for systemd, Docker and Kubernetes', () => {
     expect(commandsOf('credentials-rejected')).toEqual(['The doctor', 'Reload', 'Restart']);
     expect(commandsOf('bank-error')).toEqual([]);
     const page = toCodePage('credentials-rejected', UNSET);
@@ -74,7 +74,7 @@ describe('the commands', () => {
       expect(page).toContain(command);
   });
 
-  it.each(ALL_CODES)('of %s cover each link of a step to them', (code) => {
+  it.each(ALL_CODES)('on the page of %s include each one that a step links to', (code) => {
     const links = PROBLEMS[code].steps.join('').match(/troubleshooting\.md#(?:commands|the-doctor)/g) ?? [];
     expect(commandsOf(code).length > 0 || links.length === 0).toBe(true);
   });

@@ -6,8 +6,8 @@ import { createAccount } from './create-account.js';
 const accounts: BankAccount[] = Array.from({ length: 1000 }, (_, index) => createAccount(1, index));
 const some = (test: (account: BankAccount) => boolean): boolean => accounts.some(test);
 
-describe('createAccount', () => {
-  it('returns the same account for the same seed and index, and different ones otherwise', () => {
+describe('a made-up account', () => {
+  it('is the same for the same seed and index, and different otherwise', () => {
     expect(createAccount(1, 77)).toEqual(accounts[77]);
     expect(createAccount(2, 77).accountId).not.toBe(accounts[77]?.accountId);
     expect(new Set(accounts.map(({ accountId }) => accountId)).size).toBe(1000);

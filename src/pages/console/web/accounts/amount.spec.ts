@@ -10,7 +10,7 @@ describe('an amount in parts', () => {
     ['-0.01', ['-0'], '.01'],
     // text other than an amount is unchanged
     ...['', '.5', '1.', '1e3', ' 1', '1,000', '--1', '+1', '١'].map((text) => [text, [text], ''] as const),
-  ])('%s', (text, groups, fraction) => {
+  ])('are those of %s', (text, groups, fraction) => {
     expect(splitAmount(text)).toEqual({ groups, fraction });
   });
 

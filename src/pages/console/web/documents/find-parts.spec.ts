@@ -14,12 +14,12 @@ const PARTS = [
 ];
 const find = (typed: string) => findParts(PARTS, typed).map(({ heading }) => heading);
 
-it('finds the parts with every word, those with a matching heading first', () => {
+it('the search of the guide finds the parts with every word, those with a matching heading first', () => {
   expect(find('CERTIFICATE')).toEqual(['Certificate', 'Start']);
   expect(find(' reload  certificate ')).toEqual(['Start']);
 });
 
-it('finds nothing for no word, and not more than a reader looks through', () => {
+it('the search of the guide finds nothing for no word, and not more than a reader looks through', () => {
   expect([find(' '), find('zzz')]).toEqual([[], []]);
   expect(find('nothing')).toHaveLength(12);
 });

@@ -59,18 +59,18 @@ describe('a gateway that no app calls', () => {
     ]);
   });
 
-  it('has a copy until it expires', () => {
+  it('says until when calls get the copy if the bank fails now', () => {
     expect(textOf(healthWith('ok'), NOW + 90_000)?.[2]).toBe(
       'Nothing has been tried since. If the bank fails now, calls get the copy of 10:12:58 until 10:17:58.',
     );
   });
 
-  it('has no token that expired before the first one', () => {
+  it('mentions no expired token before the first one', () => {
     const health = healthWith('ok', { token: { expiresInSeconds: null, lastSuccessAt: null } });
     expect(textOf(health, NOW + 90_000)?.[2]).not.toContain('token');
   });
 
-  it('has the failure of the last attempt', () => {
+  it('shows the failure of the last attempt', () => {
     const health = healthWith('degraded', { ...failingList(), ...copyUntil('10:14:01') });
     expect(textOf(health)?.[1]).toBe(
       'The last refresh, at 10:13:00, failed with 503: The bank returned a server error.',
@@ -88,7 +88,7 @@ describe('a gateway that no app calls', () => {
       LATER,
     ],
     ['the instance is stopping', healthWith('error', { instance: { status: 'down', code: 'stopping' } }), LATER],
-  ])('the negative case: %s', (_why, health, now) => {
+  ])('the negative case: is not idle if %s', (_why, health, now) => {
     expect(toIdle(health, silent, now)).toBeNull();
   });
 
@@ -104,7 +104,7 @@ describe('a gateway that no app calls', () => {
   it.each([
     [at('09:24:00'), 'No app has called in the last hour.'],
     [at('10:24:00'), 'Ready since 10:24:05. No app has called yet.'],
-  ])('has had no call since its record began at %s', (from, headline) => {
+  ])('says since when it has had no call: its record began at %s', (from, headline) => {
     const points = Array.from({ length: 61 }, (_, minute) => Date.parse(from) + minute * 60_000 + 10_000)
       .filter((time) => time < LATER)
       .map((time) => ({ at: new Date(time).toISOString(), ...NO_CALLS, snapshotAgeSeconds: 5 }));

@@ -54,7 +54,7 @@ describe('an app whose calls were all rejected (4xx)', () => {
     expect(toEffect(incident, health, active, NOW)).toMatch(/^1 app gets data of/);
   });
 
-  it('has called', () => {
+  it('counts as an app that has called', () => {
     const active = recentWith([rejected]).clients;
     expect(toWellText(healthWith('ok'), active, NOW)).toMatch(/^A call gets current data/);
     expect(toEffect(incident, health, active, NOW)).toMatch(/^A call gets data of/);
@@ -62,7 +62,7 @@ describe('an app whose calls were all rejected (4xx)', () => {
   });
 });
 
-it('says that a restarted gateway serves a stored copy until its first refresh ends', () => {
+it('the card says that a restarted gateway serves a stored copy until its first refresh ends', () => {
   const restarted = healthWith('ok', { snapshot: { stale: true, asOf: at('10:09:01') } });
   expect(toIncident(restarted, NOW, PROBLEMS)).toBeNull();
   expect(toWellText(restarted, recentWith([{ stale: 1 }]).clients, NOW)).toBe(
@@ -70,7 +70,7 @@ it('says that a restarted gateway serves a stored copy until its first refresh e
   );
 });
 
-it('says that a copy has expired while no call needed a new one', () => {
+it('the card says that a copy has expired while no call needed a new one', () => {
   const active = recentWith([{ current: 0 }]).clients;
   expect(toWellText(healthWith('ok'), active, Date.parse(at('10:20:00')))).toBe(
     'The next call waits for the bank: the copy expired at 10:17:58.',
@@ -237,7 +237,7 @@ describe('what apps get', () => {
       healthWith('degraded', { sharing: problem('sharing-unavailable') }),
       'current: Apps get current data.',
     ],
-  ])('when %s', (_state, health, wanted) => {
+  ])('is said when %s', (_state, health, wanted) => {
     const incident = toIncident(health, NOW, PROBLEMS);
     expect(incident ? `${incident.served}: ${incident.headline}` : 'none').toBe(wanted);
   });
@@ -314,7 +314,7 @@ describe('the recipient of the report', () => {
   it.each([
     ['network', 'network', /CONNECT/],
     ['operator', null, null],
-  ] as const)('of a tunnel that the proxy rejected, if the %s must act: %j', (owner, call, request) => {
+  ] as const)('is the owner (%s) of a rejected tunnel, whose request is %j', (owner, call, request) => {
     const egress = problem('proxy-refused', 'down', { owner });
     const incident = incidentOf(healthWith('error', { egress, ...copyUntil('10:05:00') }));
     expect(incident).toMatchObject({ call, request: request === null ? null : expect.stringMatching(request) });
@@ -345,7 +345,7 @@ describe('the cause', () => {
       { bank: problem('clock-skewed', 'degraded', { detail: "The clock of this machine is 95 s behind the bank's." }) },
       "The clock of this machine is 95 s behind the bank's.Which of the two is wrong is not known.",
     ],
-  ])('of %j', (change, text) => {
+  ])('is described for %j', (change, text) => {
     expect(causeOf(healthWith('degraded', change))).toBe(text);
   });
 
@@ -356,7 +356,7 @@ describe('the cause', () => {
     ],
     [`The bank closed two connections, ${'because '.repeat(20)}.`, 'The bank rejected our client certificate.'],
     ['The response is larger than BANK_MAX_RESPONSE_BYTES.', 'The bank rejected our client certificate.'],
-  ])('takes in at a glance, and our settings are for us: %s', (detail, text) => {
+  ])('is a short sentence that names none of our settings: %s', (detail, text) => {
     const egress = { ...problem('certificate-rejected', 'down'), detail };
     const health = healthWith('error', { egress, ...copyUntil('10:05:00') });
     expect(toCauseText(incidentOf(health).cause, health, NOW).what).toBe(text);
@@ -372,7 +372,7 @@ describe('the cause', () => {
     expect(first).toMatchObject({ level: 'bad', value: '23 h left' });
   });
 
-  it('of an expired certificate of this API is named as such, and so is its effect', () => {
+  it('names an expired certificate of this API, and its effect', () => {
     const shut = healthWith('degraded', { listener: expiring(at('09:00:00'), -1), snapshot: NOTHING });
     const incident = incidentOf(shut);
     expect(incident.level).toBe('bad');
@@ -407,7 +407,7 @@ describe('the time that is left', () => {
     [{ listener: expiring(at('09:00:00'), -1) }, '1 h since the certificate expired'],
     [{ sharing: problem('sharing-unavailable') }, ''],
     [{ ...slow(18), ...copyUntil('10:17:01', 'bank-slow') }, ''],
-  ])('of %j', (change, text) => {
+  ])('is shown for %j', (change, text) => {
     expect(timerOf(healthWith('degraded', change))).toBe(text);
   });
 });
@@ -437,7 +437,7 @@ describe('what to do', () => {
       { sharing: problem('sharing-unavailable') },
       /^Repair the Redis of REDIS_URL, or correct REDIS_URL\./,
     ],
-  ])('when %s', (_when, change, text) => {
+  ])('is the first step with one deadline when %s', (_when, change, text) => {
     expect(incidentOf(healthWith('degraded', change)).doNow).toEqual(
       typeof text === 'string' ? text : expect.stringMatching(text),
     );

@@ -52,13 +52,13 @@ describe('the last hour', () => {
       ],
       '10 calls · 0 current · 0 copy · 10 failed (8 bank, 2 operator)',
     ],
-  ])('in one unit: %j', (points, text) => {
+  ])('is summed up in one unit: %j', (points, text) => {
     expect(toSummary(points)).toBe(text);
   });
 });
 
 describe('the apps', () => {
-  it('that fail come first, then by name; each has its results', () => {
+  it('are sorted by failures, then by name; each has its results', () => {
     const { clients } = recentWith([
       { name: 'b', callsPerMinute: 4, current: 2, stale: 1 },
       { name: 'c', callsPerMinute: 1, current: 0, errors: 1 },
@@ -76,7 +76,7 @@ describe('events', () => {
   const event = (time: string, name: string, code?: string) =>
     ({ at: at(time), level: 'warn', event: name, msg: 'it failed', code }) as RecentEvent;
 
-  it('with the same cause are one line until it ends; the newest is first, and none is older than an hour', () => {
+  it('are one line for the same cause until it ends; the newest is first, and none is older than an hour', () => {
     const events = [
       event('09:13:01', 'bank.unavailable', 'bank-error'),
       event('09:13:03', 'bank.unavailable', 'bank-error'),
