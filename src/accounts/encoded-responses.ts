@@ -47,15 +47,10 @@ interface ResponsesOfSnapshot {
   readonly building: Map<string, Building>;
 }
 
-/** The keys of the responses to one query. */
-type Keys = Readonly<Record<'fresh' | 'stale', Readonly<Record<Encoding, string>>>>;
-
 /** JSON responses as they are sent. Each is built once per snapshot, whichever URL requested it. */
 @Injectable()
 export class EncodedResponses {
   readonly #bySnapshot = new WeakMap<Snapshot, ResponsesOfSnapshot>();
-  /** A caller that repeats its query passes the object that `readQuery` cached. */
-  readonly #keys = new WeakMap<Query, Keys>();
   readonly #compressing = pLimit(MAX_COMPRESSING);
 
   constructor(private readonly settings: Settings) {}
@@ -73,7 +68,7 @@ export class EncodedResponses {
     toSignal: () => AbortSignal,
   ): EncodedResponse | Promise<EncodedResponse | null> {
     const responses = this.#responsesOf(served.snapshot);
-    const key = this.#keysOf(query)[served.stale ? 'stale' : 'fresh'][encoding];
+    const key = `${encoding} ${served.stale} ${JSON.stringify(query)}`;
     const build = async (signal: AbortSignal) => {
       const response = await (encoding === 'identity'
         ? this.#ask(served, query, signal)
@@ -113,14 +108,6 @@ export class EncodedResponses {
     });
   }
 
-  #keysOf(query: Query): Keys {
-    const known = this.#keys.get(query);
-    if (known) return known;
-    const keys = toKeys(JSON.stringify(query));
-    this.#keys.set(query, keys);
-    return keys;
-  }
-
   #responsesOf(snapshot: Snapshot): ResponsesOfSnapshot {
     const known = this.#bySnapshot.get(snapshot);
     if (known) return known;
@@ -133,15 +120,6 @@ export class EncodedResponses {
     this.#bySnapshot.set(snapshot, created);
     return created;
   }
-}
-
-function toKeys(query: string): Keys {
-  const of = (age: string) => ({
-    br: `br ${age} ${query}`,
-    gzip: `gzip ${age} ${query}`,
-    identity: `identity ${age} ${query}`,
-  });
-  return { fresh: of('fresh'), stale: of('stale') };
 }
 
 /** Waits for the response under way for this key, or for a new one. */
