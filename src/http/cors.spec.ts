@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { fastify } from 'fastify';
 import { toGatewayError } from '../errors/gateway-error.js';
 import { createAdmission } from './admission.js';
-import { createOriginCheck, isFromOwnPage, isOwnOrigin } from './cors.js';
+import { createOriginCheck, isByOwnPage, isOwnOrigin, siteOf } from './cors.js';
 
 const TREASURY = 'https://treasury.example';
 const ORIGINS = [TREASURY, 'https://other.example'];
@@ -96,18 +96,25 @@ describe('a page of this gateway', () => {
     { origin: own },
     { origin: '', referer: `${own}/accounts` },
     { referer: 'http://GATEWAY.example:3000/' },
-  ])('is recognized as the caller by the headers %j', (headers) =>
-    expect(isFromOwnPage({ host, ...headers })).toBe(true),
-  );
+  ])('is recognized as the caller by the headers %j', (headers) => expect(siteOf({ host, ...headers })).toBe('own'));
 
   it.each([
-    {},
     { 'sec-fetch-site': 'same-site', referer: `${own}/` },
     { origin: 'http://gateway.example', referer: `${own}/` },
     { referer: 'http://gateway.example:3000.evil.example/' },
     { referer: 'http://evil.example/gateway.example:3000' },
     { referer: 'noise' },
-  ])('is not recognized with %j', (headers) => expect(isFromOwnPage({ host, ...headers })).toBe(false));
+  ])('is not recognized with %j', (headers) => expect(siteOf({ host, ...headers })).toBe('foreign'));
+
+  it.each([{}, { 'sec-fetch-site': 'none' }, { origin: '' }])('is none with %j', (headers) =>
+    expect(siteOf({ host, ...headers })).toBe('none'),
+  );
+
+  it('counts as the live pages only with their name', () => {
+    const named = (name: string) => isByOwnPage({ host, origin: own, 'x-client-name': name });
+    expect([named('console'), named('treasury')]).toEqual([true, false]);
+    expect(isByOwnPage({ host, 'x-client-name': 'console' })).toBe(false);
+  });
 
   it('has no origin without a Host', () => expect(isOwnOrigin(own, undefined)).toBe(false));
 });

@@ -42,11 +42,21 @@ export function isOwnOrigin(origin: string, host: string | undefined): boolean {
 }
 
 /**
- * True if a page of this gateway made the call: by Sec-Fetch-Site, which browsers send over HTTPS and to localhost
- * only, else by Origin or Referer.
+ * The page that made a call: one of this gateway, one of another origin, or none, as for a program and a typed address. By
+ * Sec-Fetch-Site, which browsers send over HTTPS and to localhost only, else by Origin or Referer.
  */
-export function isFromOwnPage({ host, origin, referer, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
-  if (site) return site === 'same-origin';
+export function siteOf({
+  host,
+  origin,
+  referer,
+  'sec-fetch-site': site,
+}: IncomingHttpHeaders): 'own' | 'foreign' | 'none' {
+  if (site === 'none') return 'none';
   const from = origin || referer;
-  return from !== undefined && isOwnOrigin(from, host);
+  if (!site && from === undefined) return 'none';
+  return (site ? site === 'same-origin' : isOwnOrigin(from as string, host)) ? 'own' : 'foreign';
 }
+
+/** True for a call by the project's own pages (src/pages/console/web), which is not one by an app. */
+export const isByOwnPage = (headers: IncomingHttpHeaders): boolean =>
+  headers['x-client-name'] === 'console' && siteOf(headers) === 'own';

@@ -4,12 +4,10 @@ import { GatewayError } from '../errors/gateway-error.js';
 import { hasManyDigits } from '../errors/many-digits.js';
 import { CALLER_LEFT, type Activity } from '../telemetry/activity.js';
 import { endRequestSpan, startRequestSpan } from '../telemetry/spans.js';
-import { isFromOwnPage } from './cors.js';
+import { isByOwnPage } from './cors.js';
 import { isApi, isProbe } from './guard.js';
 import type { UnderWay } from './under-way.js';
 
-/** The client name of the project's own pages (src/pages/console/web): viewing them is not a call by an app. */
-export const OWN_PAGE = 'console';
 const RETRY_AFTER_MS = 1000;
 
 /**
@@ -81,7 +79,7 @@ export class RequestLog {
     const { span, cache, refreshId } = fields;
     // a problem that nobody received is none
     const problem = status === CALLER_LEFT ? undefined : fields.problem;
-    const isOwnPage = clientName === OWN_PAGE && isFromOwnPage(raw.headers);
+    const isOwnPage = isByOwnPage(raw.headers);
     const isCall = isApi(route);
     const ended = { method: toKnownMethod(method), route, isCall, status, ms, cache, problem, clientName, isOwnPage };
     if (span) endRequestSpan(span, ended, refreshId);

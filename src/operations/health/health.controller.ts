@@ -1,7 +1,7 @@
-import { Controller, Get, Header, Headers, Res } from '@nestjs/common';
+import { Controller, Get, Header, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
-import { OWN_PAGE } from '../../http/request-log.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isByOwnPage } from '../../http/cors.js';
 import { refTo } from '../../representation/schemas.js';
 import { HealthReport } from './health-report.js';
 import { healthSchema, healthStatusSchema } from './health-schemas.js';
@@ -59,9 +59,9 @@ export class HealthController {
   @ApiResponse({ status: 200, description: 'ready', content: whole })
   @ApiResponse({ status: 503, description: 'not ready', content: whole })
   @Header('cache-control', 'no-store')
-  async all(@Headers('x-client-name') clientName: string | undefined, @Res({ passthrough: true }) reply: FastifyReply) {
+  async all(@Req() { headers }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     // an open page costs an idle bank nothing
-    const facts = clientName === OWN_PAGE ? this.readiness.known() : await this.readiness.facts();
+    const facts = isByOwnPage(headers) ? this.readiness.known() : await this.readiness.facts();
     const report = await this.report.of(facts);
     if (report.status === 'error') setNotReady(reply);
     return report;

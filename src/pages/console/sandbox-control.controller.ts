@@ -3,20 +3,16 @@ import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { GatewayError } from '../../errors/gateway-error.js';
+import { siteOf } from '../../http/cors.js';
 import { checkPatch } from '../../sandbox/control/control-patch.js';
 import { SandboxControl } from '../../sandbox/control/sandbox-control.js';
 
-/**
- * Rejects calls from pages of other origins. Browsers send `Sec-Fetch-Site` over connections that they trust, and
- * `Origin` with everything but a plain GET. `none` is an address typed by a person.
- */
+/** Rejects calls from pages of other origins. */
 class OwnPageGuard implements CanActivate {
   /** @throws GatewayError client-not-allowed */
   canActivate(context: ExecutionContext): true {
-    const { headers, protocol } = context.switchToHttp().getRequest<FastifyRequest>();
-    const { origin, host, 'sec-fetch-site': site } = headers;
-    const foreign = origin !== undefined && origin !== `${protocol}://${host}`;
-    if (foreign || (site !== undefined && site !== 'same-origin' && site !== 'none')) {
+    const { headers } = context.switchToHttp().getRequest<FastifyRequest>();
+    if (siteOf(headers) === 'foreign') {
       throw new GatewayError('client-not-allowed', 'A page of another origin made this call.');
     }
     return true;
