@@ -18,6 +18,7 @@ import { PagesModule } from './pages/pages.module.js';
 import { Log } from './telemetry/log.js';
 import { SandboxControl } from './sandbox/control/sandbox-control.js';
 import { REDIS_WAIT_MS } from './sharing/sharing.module.js';
+import { Refresher } from './cache/refresher.js';
 import { SnapshotService } from './cache/snapshot-service.js';
 import { CacheModule } from './cache/cache.module.js';
 import { OperationsModule } from './operations/operations.module.js';
@@ -48,6 +49,7 @@ interface MadeParts {
 export class AppModule {
   constructor(
     private readonly snapshots: SnapshotService,
+    private readonly refresher: Refresher,
     private readonly identities: IdentityHolder,
     @Inject(ListenerCertificate) private readonly listenerCertificate: ListenerCertificate | null,
   ) {}
@@ -101,7 +103,7 @@ export class AppModule {
    * bank. Resolves once new certificates are in use or rejected.
    */
   async reload(): Promise<void> {
-    this.snapshots.resetBackOff();
+    this.refresher.resetBackOff();
     this.identities.current.egress.forget();
     await Promise.all([this.identities.reload(), this.listenerCertificate?.reload()]);
   }

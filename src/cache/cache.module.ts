@@ -9,6 +9,6 @@ import { SnapshotService } from './snapshot-service.js';
 @Module({
   imports: [AuthModule, SharingModule],
   providers: [CachedSnapshot, Refresher, SnapshotService],
-  exports: [SnapshotService],
+  exports: [Refresher, SnapshotService],
 })
 export class CacheModule {}

@@ -225,7 +225,7 @@ describe('one refresh in flight', () => {
     const failing = ask().map((getting) => rejectionOf(() => getting));
     here.fail('bank-response-invalid');
     expect(new Set((await Promise.all(failing)).map(({ code }) => code))).toEqual(new Set(['bank-response-invalid']));
-    here.snapshots.resetBackOff();
+    here.parts.refresher.resetBackOff();
     const all = ask();
     here.answer();
     const served = await Promise.all(all);
@@ -326,7 +326,7 @@ describe('the back-off', () => {
   });
 
   it.each<[string, (here: Scene) => void]>([
-    ['an operator', ({ snapshots }) => snapshots.resetBackOff()],
+    ['an operator', ({ parts }) => parts.refresher.resetBackOff()],
     ['a new identity, to which more may be granted', (here) => here.replaceIdentity()],
   ])('ends through %s', async (_who, end) => {
     const here = await scene().beginFailing('access-not-granted');
@@ -516,7 +516,7 @@ describe('the state that health shows', () => {
       await here.begin({ count, ageMs: FRESH_MS + 1 });
       seen.push(here.snapshots.status().emptied);
     }
-    here.snapshots.resetBackOff();
+    here.parts.refresher.resetBackOff();
     seen.push(here.snapshots.status().emptied);
     expect(seen).toEqual([false, false, true, true, false, true, true]);
     const line = { level: 'warn', accounts: 0, code: 'accounts-emptied', owner: 'bank' };

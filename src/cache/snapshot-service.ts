@@ -10,23 +10,20 @@ import { ANY, expiresAt, NOW, satisfies, type Freshness } from './freshness.js';
 import { Refresher } from './refresher.js';
 import type { Snapshot } from '../snapshot/snapshot-source.js';
 
+type CacheOutcome = Exclude<RequestFields['cache'], 'stale' | undefined>;
+
 /** A snapshot, as served to one caller. */
 export interface ServedSnapshot {
   readonly snapshot: Snapshot;
   /** Served because the bank is slow or failing, or from an earlier run until the first refresh. */
   readonly stale: boolean;
-  /**
-   * The source: the cache, or a refresh because nothing was cached, the cached snapshot was too old, or the caller
-   * asked for one.
-   */
-  readonly cache: 'hit' | 'miss' | 'refreshed' | 'request';
+  /** Where it came from, stale or not. */
+  readonly cache: CacheOutcome;
   /** The failure behind a stale response. */
   readonly failure: ProblemCode | null;
   /** Time until another call may reach the bank, ms; 0 unless it fails. */
   readonly retryInMs: number;
 }
-
-type CacheOutcome = ServedSnapshot['cache'];
 
 /** A request that waits for the snapshot. */
 interface Caller {
@@ -69,11 +66,6 @@ export class SnapshotService {
     if (!trouble && snapshot && !isRestored && !failed) return null;
     // another instance's copy does not prove that our own calls succeed again
     return this.refresher.start(trouble ? NOW : ANY).result;
-  }
-
-  /** Lets the next caller start a refresh at once (SIGHUP). */
-  resetBackOff(): void {
-    this.refresher.resetBackOff();
   }
 
   /** State of the cached snapshot and its refreshes at one moment. Times are ISO 8601. */

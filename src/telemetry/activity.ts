@@ -6,6 +6,12 @@ import type { ProblemCode } from '../errors/problem-table.js';
 /** The status of a request whose caller left before the response was sent. */
 export const CALLER_LEFT = 499;
 
+/**
+ * The snapshot of a response: cached; from a refresh, because nothing was cached, the cached one was too old, or the
+ * caller asked for it; or an older one, marked stale.
+ */
+export const CACHE_OUTCOMES = ['hit', 'miss', 'refreshed', 'request', 'stale'] as const;
+
 /** Fields of a request for its log line and metrics (docs/logs.md#events). */
 export interface RequestFields {
   /** Time of arrival, by `performance.now()`. */
@@ -16,11 +22,7 @@ export interface RequestFields {
   bytes: number;
   /** Aborts when the caller leaves; created for a request that waits. */
   left?: AbortController;
-  /**
-   * The snapshot of the response: cached; from a refresh, because nothing was cached, the cached one was too old, or
-   * the caller asked for it; or an older one, marked stale.
-   */
-  cache?: 'hit' | 'miss' | 'refreshed' | 'request' | 'stale';
+  cache?: (typeof CACHE_OUTCOMES)[number];
   /** The refresh that the request waited for. */
   refreshId?: string;
   /** The code of the problem response, and the party that must act. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Counter, Histogram, Registry, type CollectFunction } from '@prometheus-io/client';
 import { Settings } from '../../config/settings.js';
 import { PROBLEM_CODES, PROBLEMS } from '../../errors/problem-table.js';
-import { Activity, type BankCallEnded, type RequestEnded } from '../../telemetry/activity.js';
+import { Activity, CACHE_OUTCOMES, type BankCallEnded, type RequestEnded } from '../../telemetry/activity.js';
 import { toRecentCall } from './call-tally.js';
 import { Callers } from './callers.js';
 import { RecentHistory } from './recent-history.js';
@@ -100,7 +100,7 @@ export class Metrics {
     for (const code of PROBLEM_CODES) this.#problems.inc({ code, owner: PROBLEMS[code].owner }, 0);
     // a 407, which the operator must act on
     this.#problems.inc({ code: 'proxy-refused', owner: 'operator' }, 0);
-    for (const cache of ['hit', 'miss', 'refreshed', 'request', 'stale']) {
+    for (const cache of CACHE_OUTCOMES) {
       this.#responses.inc({ cache, representation: 'full' }, 0);
       this.#responses.inc({ cache, representation: 'not-modified' }, 0);
     }
