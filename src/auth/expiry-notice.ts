@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { withOwner, type AnyCode } from '../errors/problem-table.js';
 
 const DAY_MS = 86_400_000;
 /** A certificate with less time left is reported as `certificate-expiring`. */
@@ -22,7 +23,7 @@ interface Wording {
   /** The required action. */
   readonly remedy: string;
   /** The code after expiry, as in /health, if it differs. */
-  readonly expiredCode?: string;
+  readonly expiredCode?: AnyCode;
 }
 
 /** Whole days until a certificate expires; negative afterwards. */
@@ -63,8 +64,7 @@ export class ExpiryNotice {
     const { use, what, remedy, expiredCode = 'certificate-expiring' } = this.wording;
     const fields = {
       event: 'certificate.expiring',
-      code: left <= 0 ? expiredCode : 'certificate-expiring',
-      owner: 'operator',
+      ...withOwner(left <= 0 ? expiredCode : 'certificate-expiring'),
       ...(use && { use }),
       subject,
       thumbprint,

@@ -5,7 +5,7 @@ import type { BankIdentity } from '../auth/bank-identity.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { Settings } from '../config/settings.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
-import { PROBLEMS } from '../errors/problem-table.js';
+import { withOwner } from '../errors/problem-table.js';
 import { SnapshotSource, type ReadSnapshot, type RefreshRequest, type Snapshot } from '../snapshot/snapshot-source.js';
 import { Activity } from '../telemetry/activity.js';
 import { Log } from '../telemetry/log.js';
@@ -183,9 +183,8 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
       logger.warn({ event: 'snapshot.incomplete', ...fields }, message);
     }
     if (this.cached.isEmptied && !wasEmptied) {
-      const code = 'accounts-emptied';
-      const { owner } = PROBLEMS[code];
-      logger.warn({ event: 'snapshot.emptied', code, owner, ...fields }, 'the bank no longer lists any accounts');
+      const problem = withOwner('accounts-emptied');
+      logger.warn({ event: 'snapshot.emptied', ...problem, ...fields }, 'the bank no longer lists any accounts');
     }
   }
 

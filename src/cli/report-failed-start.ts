@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { whereSettingsAre } from '../config/env-file.js';
 import { SettingsInvalid } from '../config/settings-error.js';
+import { withOwner } from '../errors/problem-table.js';
 import { CertificateUnreadable } from '../files/certificate-unreadable.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
 import { RecordingUnusable } from '../recording/read-recording.js';
@@ -31,7 +32,7 @@ export function reportFailedStart({ stderr, logger: log, onTerminal }: Outputs, 
   }
   if (error instanceof CertificateUnreadable) {
     logger?.fatal(
-      { event: 'certificate.refused', code: 'certificate-unusable', owner: 'operator', reason: error.reason },
+      { event: 'certificate.refused', ...withOwner('certificate-unusable'), reason: error.reason },
       error.message,
     );
     stderr.write(`${error.message}\n`);

@@ -452,6 +452,9 @@ export const ALL_CODES = Object.keys(PROBLEMS) as AnyCode[];
 
 export const PROBLEM_CODES = ALL_CODES.filter((code): code is ProblemCode => PROBLEMS[code].status !== null);
 
+/** A code with the party that must act, as log lines have them. */
+export const withOwner = <Code extends AnyCode>(code: Code) => ({ code, owner: PROBLEMS[code].owner });
+
 /** The first step of a code, as plain text. */
 export const remedyOf = (code: AnyCode): string => toPlainText(PROBLEMS[code].steps[0]);
 

@@ -4,6 +4,7 @@ import { readListenerPair, toDistinguishedName } from '../files/certificate-file
 import { examineListener } from '../files/examine-certificates.js';
 import { RenewedFiles } from '../files/renewed-files.js';
 import type { Settings } from '../config/settings.js';
+import { withOwner } from '../errors/problem-table.js';
 import { FileUnusable } from '../files/small-file.js';
 import { daysLeft, ExpiryNotice } from '../auth/expiry-notice.js';
 import type { Clock } from '../time/clock.js';
@@ -123,7 +124,7 @@ export class ListenerCertificate {
 
   #rejected(reason: string): void {
     this.logger.error(
-      { event: 'certificate.refused', use: 'listener', code: 'certificate-unusable', owner: 'operator' },
+      { event: 'certificate.refused', use: 'listener', ...withOwner('certificate-unusable') },
       `the new certificate of the internal API (TLS_CERT_FILE) was rejected; the old one stays in use: ${reason}`,
     );
   }

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import { withOwner } from '../errors/problem-table.js';
 import { whyNotWritten } from '../files/small-file.js';
 import type { Clock } from '../time/clock.js';
 import { HEADER_BYTES, CopyRejected, type Group } from './sealing.js';
@@ -90,7 +91,7 @@ export class FileStore implements Store {
       return;
     }
     this.logger.warn(
-      { event: 'sharing.unavailable', what: 'file', code: 'snapshot-not-stored', owner: 'operator', reason },
+      { event: 'sharing.unavailable', what: 'file', ...withOwner('snapshot-not-stored'), reason },
       `SNAPSHOT_FILE cannot be written: ${reason}. After a restart, callers wait for the bank`,
     );
   }

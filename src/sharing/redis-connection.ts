@@ -5,6 +5,7 @@ import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 import type { Logger } from 'pino';
 import type { SecretSource } from '../config/kinds.js';
 import type { Settings } from '../config/settings.js';
+import { withOwner } from '../errors/problem-table.js';
 import { lookups } from '../egress/lookups.js';
 import { readCertificates } from '../files/certificate-files.js';
 import type { Clock, Instant } from '../time/clock.js';
@@ -182,7 +183,7 @@ export class RedisConnection {
     const reason = toReason(error);
     if (this.#trouble === null) {
       this.logger.warn(
-        { event: 'sharing.unavailable', what: 'redis', code: 'sharing-unavailable', owner: 'operator', reason },
+        { event: 'sharing.unavailable', what: 'redis', ...withOwner('sharing-unavailable'), reason },
         `Redis cannot be used: ${reason}. This instance works alone`,
       );
     }

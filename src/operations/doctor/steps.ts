@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors/gateway-error.js';
-import { PROBLEMS, remedyOf, type AnyCode, type Owner } from '../../errors/problem-table.js';
+import { remedyOf, withOwner, type AnyCode, type Owner } from '../../errors/problem-table.js';
 
 /** The steps of the doctor. Their order determines the exit codes (docs/troubleshooting.md#steps-and-exit-codes). */
 export const STEPS = [
@@ -42,8 +42,7 @@ export interface Findings {
 
 /** A problem with its code's owner and remedy. */
 export const problemOf = (code: AnyCode, problem: string): StepProblem => ({
-  code,
-  owner: PROBLEMS[code].owner,
+  ...withOwner(code),
   problem,
   remedy: remedyOf(code),
 });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Histogram, Registry, type CollectFunction } from '@prometheus-io/client';
 import { Settings } from '../../config/settings.js';
-import { PROBLEM_CODES, PROBLEMS } from '../../errors/problem-table.js';
+import { PROBLEM_CODES, PROBLEMS, withOwner } from '../../errors/problem-table.js';
 import { Activity, CACHE_OUTCOMES, type BankCallEnded, type RequestEnded } from '../../telemetry/activity.js';
 import { toRecentCall } from './call-tally.js';
 import { Callers } from './callers.js';
@@ -97,7 +97,7 @@ export class Metrics {
       this.#refreshes.inc({ outcome }, 0);
       this.#tokenRequests.inc({ outcome }, 0);
     }
-    for (const code of PROBLEM_CODES) this.#problems.inc({ code, owner: PROBLEMS[code].owner }, 0);
+    for (const code of PROBLEM_CODES) this.#problems.inc(withOwner(code), 0);
     // a 407, which the operator must act on
     this.#problems.inc({ code: 'proxy-refused', owner: 'operator' }, 0);
     for (const cache of CACHE_OUTCOMES) {

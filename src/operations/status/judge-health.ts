@@ -1,7 +1,7 @@
 import type { GatewayError } from '../../errors/gateway-error.js';
 import { EXPIRING_UNDER_DAYS, toDays } from '../../auth/expiry-notice.js';
 import { isSkewed } from '../../egress/http-date.js';
-import { PROBLEMS, remedyOf, type AnyCode } from '../../errors/problem-table.js';
+import { remedyOf, withOwner, type AnyCode } from '../../errors/problem-table.js';
 import type { GatewayFacts } from './gateway-status.js';
 import { canAnswer, isReady, tokenError } from './readiness.js';
 
@@ -185,5 +185,5 @@ const degraded = (code: AnyCode, detail: string): Part => ({ status: 'degraded',
 const down = (code: AnyCode, detail: string): Part => ({ status: 'down', ...toProblem(code, detail) });
 
 function toProblem(code: AnyCode, detail: string): PartProblem {
-  return { code, owner: PROBLEMS[code].owner, detail, remedy: remedyOf(code) };
+  return { ...withOwner(code), detail, remedy: remedyOf(code) };
 }
