@@ -40,11 +40,11 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
   const destination = openStandardOutput();
   let { logger } = new Log({ level: 'info', pretty, destination });
   let app: NestFastifyApplication | null = null;
-  const reload = (why: string) => {
-    logger.info({ event: 'config.reload' }, `${why}: reloading certificate and credentials`);
+  const reload = (cause: { event: string }, why: string) => {
+    logger.info(cause, `${why}: reloading certificate and credentials`);
     void app?.get(AppModule).reload();
   };
-  process.on('SIGHUP', () => app && reload('SIGHUP'));
+  process.on('SIGHUP', () => app && reload({ event: 'config.reload' }, 'SIGHUP'));
 
   const start = async () => {
     const { settings: read, warnings } = loadSettings(process.env, { sandbox: options.sandbox });
@@ -57,7 +57,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     for (const warning of [...warnOfNode(process.versions.node), ...warnings])
       logger.warn({ event: 'config.warning' }, warning);
     // ends a back-off that the sandbox's switches caused
-    const onReset = () => reload('a switch of the sandbox was turned off');
+    const onReset = () => reload({ event: 'sandbox.reset' }, 'a switch of the sandbox was turned off');
     const { settings, sandbox } =
       read.mode === 'sandbox'
         ? await startEmbeddedSandbox(read, { fresh: options.fresh, replayFile: options.replay, onReset })

@@ -33,10 +33,10 @@ async function expectResetEndsBackOff(program: Program, url: string, control: st
   await until(async () => (await ask()) === 'credentials-rejected');
   // the bank would issue a token again, but the back-off is at least half a minute
   expect(await ask()).toBe('credentials-rejected');
-  expect(program.events('config.reload')).toEqual([]);
+  expect(program.events('sandbox.reset')).toEqual([]);
   await fetch(control, { method: 'DELETE' });
   await until(async () => (await ask()) === undefined);
-  expect(program.events('config.reload')).toHaveLength(1);
+  expect(program.events('sandbox.reset')).toHaveLength(1);
 }
 
 describe('the command', () => {

@@ -26,6 +26,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'bank.recovered': 'The bank answers again',
   'sharing.recovered': 'Redis can be used again',
   'config.reload': 'Reload requested',
+  'sandbox.reset': 'A switch of the sandbox was changed',
 };
 
 /** The events of the last hour, grouped by code (or else by event), newest first. A recovery ends those before it. */
@@ -33,7 +34,6 @@ export function groupEvents(
   events: readonly RecentEvent[],
   problems: readonly ProblemEntry[],
   current: readonly string[],
-  isSandbox: boolean,
   now: number,
 ): EventGroup[] {
   const groups: (EventGroup & { readonly key: string; readonly times: Readonly<Record<string, number>> })[] = [];
@@ -47,19 +47,16 @@ export function groupEvents(
       groups[known] = { ...before, to: at, times, count: Math.max(...Object.values(times)) };
     } else {
       const title = problems.find((each) => each.code === code)?.title ?? WORDS[event] ?? capitalize(msg);
-      // the page's switches cause a reload, which ends the back-off
-      const bySwitch = isSandbox && event === 'config.reload';
-      const words = bySwitch ? 'A switch of the sandbox was changed' : title;
       groups.push({
         key,
         code,
-        title: words,
+        title,
         from: at,
         to: at,
         times: { [event]: 1 },
         count: 1,
         open: false,
-        bySwitch,
+        bySwitch: event === 'sandbox.reset',
       });
     }
     if (event.endsWith('.recovered')) since = groups.length;

@@ -84,17 +84,18 @@ describe('events', () => {
       event('10:09:13', 'bank.unavailable', 'bank-error'),
       event('10:09:13', 'snapshot.failed', 'bank-error'),
       event('10:09:20', 'config.warning'),
-      event('10:09:30', 'config.reload'),
+      event('10:09:30', 'sandbox.reset'),
+      event('10:09:31', 'config.reload'),
       event('10:12:50', 'snapshot.failed', 'bank-error'),
     ];
-    const groups = groupEvents(events, PROBLEMS, ['bank-error'], true, NOW);
+    const groups = groupEvents(events, PROBLEMS, ['bank-error'], NOW);
     expect(groups.map(({ title, count, open, bySwitch }) => [title, count, open, bySwitch])).toEqual([
+      ['Reload requested', 1, false, false],
       ['A switch of the sandbox was changed', 1, false, true],
       ['It failed', 1, false, false],
       ['The bank returned a server error', 2, true, false],
       ['The bank answers again', 1, false, false],
       ['The bank returned a server error', 1, false, false],
     ]);
-    expect(groupEvents(events, PROBLEMS, [], false, NOW)[0]?.bySwitch).toBe(false);
   });
 });

@@ -83,7 +83,6 @@ export function StatusPage({ first, codes, root }: Props) {
             recent={recent}
             problems={problems}
             current={troubles.map(({ code }) => code)}
-            isSandbox={health?.details.bank.mode === 'sandbox'}
             isCalm={incident === null}
             now={answeredAt}
           />

@@ -9,7 +9,6 @@ interface Props {
   readonly problems: readonly ProblemEntry[];
   /** Codes of the current problems. */
   readonly current: readonly string[];
-  readonly isSandbox: boolean;
   /** False in an incident, in which nobody looks for an account. */
   readonly isCalm: boolean;
   /** Time of the gateway's response. */
@@ -17,8 +16,8 @@ interface Props {
 }
 
 /** The notable events of the last hour in words, grouped, newest first; and a link to the accounts. */
-export function WhatHappened({ recent, problems, current, isSandbox, isCalm, now }: Props) {
-  const groups = recent ? groupEvents(recent.events, problems, current, isSandbox, now) : [];
+export function WhatHappened({ recent, problems, current, isCalm, now }: Props) {
+  const groups = recent ? groupEvents(recent.events, problems, current, now) : [];
   return (
     <section class="card half" aria-labelledby="events">
       <h2 id="events">What happened</h2>
