@@ -141,7 +141,7 @@ export class AccountReader {
       if (smaller < 1) throw outcome;
       this.#expectedPages = 1;
       const rejected = { event: 'bank.page-refused', refreshId: refresh.id, pageSize, next: smaller };
-      this.log.logger.info(rejected, `the bank rejects pages of ${pageSize} (BANK_PAGE_SIZE); asking for ${smaller}`);
+      this.log.logger.info(rejected, `the bank rejected a page of ${pageSize} (BANK_PAGE_SIZE); trying ${smaller}`);
       pageSize = smaller;
     }
   }

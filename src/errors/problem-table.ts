@@ -289,8 +289,8 @@ export const PROBLEMS = {
   'proxy-refused': {
     status: 502,
     owner: 'network',
-    title: 'The egress proxy rejected the tunnel',
-    when: 'The egress proxy opened no tunnel. `detail` has its status. The operator must act on a 401 or 407, and on an https proxy that is not trusted or wants a certificate.',
+    title: 'The egress proxy opened no tunnel',
+    when: '`detail` has the status of the egress proxy, or what is wrong with its TLS. The operator must act on a 401 or 407, and on an https proxy that is not trusted or wants a certificate.',
     steps: [
       'Fix the proxy or its rules so that it allows the tunnel. For a 401 or 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank. Without a status, check http:// or https:// in EGRESS_PROXY_URL, and EGRESS_PROXY_CA_FILE.',
       DOCTOR,
@@ -302,8 +302,8 @@ export const PROBLEMS = {
   'proxy-unavailable': {
     status: 503,
     owner: 'network',
-    title: 'The egress proxy cannot be reached',
-    when: 'The connection to the egress proxy failed.',
+    title: 'The egress proxy did not answer',
+    when: 'The connection to the egress proxy failed, or it closed the connection without an answer.',
     steps: [
       'Report it to the network team. First check EGRESS_PROXY_URL, and EGRESS_PROXY_CA_FILE for an https:// proxy.',
       DOCTOR,

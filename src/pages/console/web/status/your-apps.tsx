@@ -55,7 +55,7 @@ export function YourApps({ recent, isIdle }: Props) {
                     </>
                   )}
                   <td>
-                    {toMoment(client.lastAt, now)}
+                    {(isIdle || client.callsPerMinute > 0) && toMoment(client.lastAt, now)}
                     {client.callsPerMinute === 0 && (
                       <span class="quiet"> {toDuration(now - Date.parse(client.lastAt))} ago</span>
                     )}
