@@ -43,22 +43,15 @@ export class IdentityLog {
     inUse: ClientCertificate,
     isWaiting: boolean,
   ): void {
-    const problem = { code, owner, inUse: inUse.thumbprint };
-    if (next?.thumbprint === inUse.thumbprint) {
-      const what = `the changed files cannot be used; user name, password and CA stay as they were: ${detail}`;
-      this.logger.error({ event: 'credentials.refused', ...problem }, what);
-      return;
-    }
-    if (!next) {
-      // any of them, such as the password
-      const what = `the changed files cannot be used; the old ones stay in use: ${detail}`;
-      this.logger.error({ event: 'certificate.refused', ...problem }, what);
-      return;
-    }
-    this.logger[isWaiting ? 'warn' : 'error'](
-      { event: 'certificate.refused', ...problem, thumbprint: next.thumbprint },
-      `the new certificate ${isWaiting ? 'cannot be used yet' : 'was rejected'}; the old one stays in use: ${detail}`,
-    );
+    const isSame = next?.thumbprint === inUse.thumbprint;
+    const isNew = next !== null && !isSame;
+    const event = isSame ? 'credentials.refused' : 'certificate.refused';
+    const fields = { event, code, owner, inUse: inUse.thumbprint, ...(isNew && { thumbprint: next.thumbprint }) };
+    const stays = isSame ? 'user name, password and CA stay as they were' : 'the old ones stay in use';
+    const words = isNew
+      ? `the new certificate ${isWaiting ? 'cannot be used yet' : 'was rejected'}; the old one stays in use`
+      : `the changed files cannot be used; ${stays}`;
+    this.logger[isNew && isWaiting ? 'warn' : 'error'](fields, `${words}: ${detail}`);
   }
 
   #warn({ warnings }: ClientCertificate): void {

@@ -44,19 +44,19 @@ export function examineChain(
   { use, now, roots = [], hosts = [] }: ChainContext,
 ): string[] {
   const { purpose, words, checker, complete } = USES[use];
-  const warnings: string[] = [];
+  const ask = `${checker} will most likely reject it: ask for one that does.`;
+  const warnings = issuers.flatMap((issuer) => {
+    const what = `The certificate of the issuer ${toDistinguishedName(issuer.subject)}`;
+    // an anchor need not say that it is a CA: old roots do not
+    const isAuthority = issuer.ca || isSelfSigned(issuer);
+    const problem = isAuthority ? datesIfInvalid(issuer, now) : 'is not that of a CA';
+    return problem ? `${what} ${problem}. ${checker} may reject the chain: get the current one.` : [];
+  });
   const isFromRoot = isSelfSigned(leaf) || roots.some((root) => isSelfSigned(root) && issued(root, leaf));
   if (issuers.length === 0 && !isFromRoot) {
     const issuer = toDistinguishedName(leaf.issuer);
     warnings.push(`The chain is incomplete: the certificate of the issuer, ${issuer}, is missing. ${complete}`);
   }
-  for (const issuer of issuers) {
-    const what = `The certificate of the issuer ${toDistinguishedName(issuer.subject)}`;
-    const dates = datesIfInvalid(issuer, now);
-    if (dates) warnings.push(`${what} ${dates}. ${checker} may reject the chain: get the current one.`);
-    if (!issuer.ca) warnings.push(`${what} is not that of a CA (basic constraints). ${checker} may reject the chain.`);
-  }
-  const ask = `${checker} will most likely reject it: ask for one that does.`;
   if (!allowsPurpose(leaf, purpose)) {
     warnings.push(`The certificate does not allow ${words} (extended key usage ${purpose} is missing). ${ask}`);
   }
