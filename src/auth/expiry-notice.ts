@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Clock } from '../time/clock.js';
 import { withOwner, type AnyCode } from '../errors/problem-table.js';
 
 const DAY_MS = 86_400_000;
@@ -39,6 +40,7 @@ export function toDays(days: number): string {
 
 /** Logs the expiry of a certificate 60, 30, 14, 7 and 1 days before, once each, and when it expires. */
 export class ExpiryNotice {
+  #timer: NodeJS.Timeout | undefined;
   #thumbprint = '';
   /** The notice that was logged last, days before expiry. */
   #loggedDays = Infinity;
@@ -48,7 +50,17 @@ export class ExpiryNotice {
     private readonly wording: Wording,
   ) {}
 
-  /** Must be called periodically, whether or not there is traffic. */
+  /** Checks the certificate in use now, and every second until `close`. */
+  follow(current: () => Certificate, clock: Clock): void {
+    const check = () => this.check(current(), clock.now().wall);
+    check();
+    this.#timer = setInterval(check, 1000).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
   check(certificate: Certificate, nowMs: number): void {
     if (certificate.thumbprint !== this.#thumbprint) {
       this.#thumbprint = certificate.thumbprint;

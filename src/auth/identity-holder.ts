@@ -19,9 +19,6 @@ import {
 import { validityError, type ClientCertificate } from './client-certificate.js';
 import { CertificateUnreadable } from '../files/certificate-unreadable.js';
 
-/** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */
-const POLL_EVERY_MS = 1000;
-
 /**
  * Holds the current identity and replaces it without a restart. Changed files are the next identity: with a token it
  * becomes the current one. While the bank rejects the current identity, everything new but the certificate is tried too,
@@ -33,7 +30,6 @@ export class IdentityHolder implements OnApplicationShutdown {
   readonly #files: RenewedFiles<FoundMaterial>;
   readonly #log: IdentityLog;
   readonly #expiry: ExpiryNotice;
-  readonly #expiryTimer: NodeJS.Timeout;
   #current: BankIdentity;
   /** True if the current identity fails for a reason that the operator can change, since its last token. */
   #isRejected = false;
@@ -47,7 +43,6 @@ export class IdentityHolder implements OnApplicationShutdown {
     const files: RenewedFiles<FoundMaterial> = new RenewedFiles<FoundMaterial>({
       files: watchedFiles(settings),
       clock,
-      everyMs: POLL_EVERY_MS,
       read: () => findIdentityMaterial(settings, new Date(clock.now().wall)),
       use: (found, signal) => holder.#use(found, signal),
       rejected: (error, found) => holder.#rejected(toUnusable(error), found),
@@ -71,8 +66,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     this.#proofs = new BackOff(parts.clock);
     this.#current = this.#create(material);
     this.#log.loaded(material.certificate, this.#nowMs);
-    this.#checkExpiry();
-    this.#expiryTimer = setInterval(() => this.#checkExpiry(), POLL_EVERY_MS).unref();
+    this.#expiry.follow(() => this.#current.certificate, parts.clock);
   }
 
   get current(): BankIdentity {
@@ -116,17 +110,13 @@ export class IdentityHolder implements OnApplicationShutdown {
 
   /** Also aborts calls in flight, with `stopping`. */
   onApplicationShutdown(): void {
-    clearInterval(this.#expiryTimer);
+    this.#expiry.close();
     this.#files.close();
     this.#current.egress.close();
   }
 
   get #nowMs(): number {
     return this.parts.clock.now().wall;
-  }
-
-  #checkExpiry(): void {
-    this.#expiry.check(this.#current.certificate, this.#nowMs);
   }
 
   /** The certificate in the files that is not yet in use, and its rejections. */

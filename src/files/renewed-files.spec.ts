@@ -23,7 +23,6 @@ async function follow() {
       now: () => ({ wall: Date.now(), monotonic: performance.now() }),
       since: ({ monotonic }) => performance.now() - monotonic,
     },
-    everyMs: 1000,
     read: () => {
       const text = String(readSmallFile(path));
       did.push(`read ${text}`);

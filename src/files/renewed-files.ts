@@ -22,7 +22,6 @@ interface RenewedFilesOptions<T> {
    * could not be read.
    */
   rejected(error: Error, value: T | null): void;
-  readonly everyMs: number;
 }
 
 /** Content of the files that is not in use yet. */
@@ -34,6 +33,8 @@ interface Waiting<T> {
   readonly at: Instant;
 }
 
+/** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */
+const POLL_EVERY_MS = 1000;
 /**
  * Interval at which unusable files are tried again: the reason may go away without a change of the files, for example
  * too many open files.
@@ -74,7 +75,7 @@ export class RenewedFiles<T> {
   /** Reads the files for the first time, and follows them from then on. @throws what `read` throws */
   async open(): Promise<T> {
     const value = await this.options.read();
-    this.#timer = setInterval(() => this.#tick(), this.options.everyMs).unref();
+    this.#timer = setInterval(() => this.#tick(), POLL_EVERY_MS).unref();
     return value;
   }
 

@@ -9,9 +9,6 @@ import { FileUnusable } from '../files/small-file.js';
 import { daysLeft, ExpiryNotice } from '../auth/expiry-notice.js';
 import type { Clock } from '../time/clock.js';
 
-/** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */
-const POLL_EVERY_MS = 1000;
-
 type Pair = ReturnType<typeof readListenerPair>;
 
 /**
@@ -34,7 +31,6 @@ export class ListenerCertificate {
     const files: RenewedFiles<Pair> = new RenewedFiles<Pair>({
       files: [certFile, keyFile],
       clock,
-      everyMs: POLL_EVERY_MS,
       read: () => readListenerPair(certFile, keyFile),
       use: (pair) => listener.#use(pair, certFile),
       rejected: ({ message }) => listener.#rejected(message),
@@ -69,10 +65,13 @@ export class ListenerCertificate {
   renew(server: Server): Server {
     this.#server = server;
     server.once('listening', () => {
-      this.#noteDays();
-      const timer = setInterval(() => this.#noteDays(), POLL_EVERY_MS).unref();
+      const current = () => {
+        const { subject, fingerprint, validToDate: notAfter } = this.#pair.certificate;
+        return { subject: toDistinguishedName(subject), thumbprint: fingerprint.replaceAll(':', ''), notAfter };
+      };
+      this.#notice.follow(current, this.clock);
       server.once('close', () => {
-        clearInterval(timer);
+        this.#notice.close();
         this.#files.close();
       });
     });
@@ -93,12 +92,6 @@ export class ListenerCertificate {
       daysLeft: daysLeft({ notAfter }, this.clock.now().wall),
       rejected: this.#files.waiting?.error.message ?? null,
     };
-  }
-
-  #noteDays(): void {
-    const { subject, fingerprint, validToDate: notAfter } = this.#pair.certificate;
-    const thumbprint = fingerprint.replaceAll(':', '');
-    this.#notice.check({ subject: toDistinguishedName(subject), thumbprint, notAfter }, this.clock.now().wall);
   }
 
   /** @throws FileUnusable if it is not valid now; the one in use is not rejected when it expires */
