@@ -1,9 +1,7 @@
-import { createHook } from 'node:async_hooks';
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { bankForFile } from '../support/bank-for-file.js';
-import { onClose } from '../support/closing.js';
 import { type Gateway, startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { json } from '../support/pretend-bank.js';
@@ -138,23 +136,6 @@ describe('compression', () => {
       }
       expect((await fetchRaw(path)).headers['content-encoding']).toBeUndefined();
     }
-  });
-
-  it('a download is compressed at each request, fixed documents are not', async () => {
-    const asked = { 'accept-encoding': 'br' };
-    // they are compressed in the background after startup, one after the other; these are among the last
-    for (const path of ['/', '/accounts', '/problems', '/docs/guide/page.css', '/docs/guide/page.js']) {
-      for (const encoding of ['br', 'gzip']) await fetchRaw(path, { 'accept-encoding': encoding });
-    }
-    let compressors = 0;
-    const hook = createHook({ init: (_id, type) => void (compressors += Number(type === 'ZLIB')) }).enable();
-    onClose(() => hook.disable());
-    for (const path of ['/openapi.json', '/docs', '/docs/guide', '/problems', '/']) {
-      expect((await fetchRaw(path, asked)).headers['content-encoding']).toBe('br');
-    }
-    expect(compressors).toBe(0);
-    await fetchRaw(`${PATH}?format=csv`, asked);
-    expect(compressors).toBe(1);
   });
 
   it.each(['/metrics', '/health', '/health/recent', '/health/live', `${PATH}?pageSize=0`])(

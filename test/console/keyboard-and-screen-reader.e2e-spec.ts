@@ -130,11 +130,15 @@ const CONTROLS = 'a[href], button, input, select, summary';
     await until(async () => (await focusOf(page)) === 'main');
   });
 
-  it('Enter on an account moves to its panel beside the list, and Escape moves back; a mouse leaves the focus in the list', async () => {
+  it('/ moves to the search, Enter on an account to its panel, and Escape back; a mouse leaves the focus in the list', async () => {
     const page = await open('accounts');
     await page.setViewportSize({ width: 1440, height: 900 });
+    await page.keyboard.press('/');
+    expect(await focusOf(page)).toBe('search');
     const row = rowsOf(page).nth(3);
-    await row.focus();
+    await rowsOf(page).nth(2).focus();
+    await page.keyboard.press('ArrowDown');
+    expect(await focusOf(page)).toBe(await row.innerText());
     await page.keyboard.press('Enter');
     await page.locator('aside .facts').waitFor();
     await until(async () => (await focusOf(page)) === 'Account');

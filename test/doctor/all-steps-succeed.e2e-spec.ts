@@ -228,21 +228,6 @@ describe('the doctor on a healthy path', () => {
       expect(examination.text).toContain('See the warnings');
     });
 
-    it('with a certificate that expires soon and has no chain', async () => {
-      const { pfx, passcode } = await bank.issueClient('soon', {
-        notBefore: new Date(Date.now() - 1000),
-        notAfter: new Date(Date.now() + 29.5 * 86_400_000),
-      });
-      const { keyPem, certificatePems } = openPfx(pfx, passcode);
-      const leaf = forge.pki.certificateFromPem(String(certificatePems[0]));
-      const base64 = createPfx(toKeyPair(keyPem), [leaf], passcode).toString('base64');
-      const { BANK_PFX_FILE: _, BANK_PFX_PASSCODE_FILE: __, ...others } = toEnvironment(bank);
-      const environment = { ...others, BANK_PFX_BASE64: base64, BANK_PFX_PASSCODE: passcode };
-      const { step } = await examineWith(environment, { offline: true });
-      const problem = expect.stringMatching(/^The certificate expires in 29 days\. The chain is incomplete/);
-      expect(step('certificate')).toMatchObject({ status: 'warning', code: 'certificate-expiring', problem });
-    });
-
     it('with misspelled settings', async () => {
       const examination = await examineWith({ ...toEnvironment(bank), BANK_PAGESIZE: '5' });
       expectWell(examination, warnedAt('settings'));

@@ -58,18 +58,15 @@ describe('node dist/main.js doctor', () => {
     });
   });
 
-  it.each([
-    ['SANDBOX_DIRECTORY', '/dev/null/below'],
-    ['SANDBOX_HOST', '192.0.2.1'],
-  ])('reports an error of the settings if a sandbox cannot start because of %s', async (name, value) => {
-    const env = { SANDBOX_DIRECTORY: temporaryDirectory(), [name]: value };
+  it('reports an error of the settings if a sandbox cannot start', async () => {
+    const env = { SANDBOX_DIRECTORY: temporaryDirectory(), SANDBOX_HOST: '192.0.2.1' };
     const { code, stdout } = await doctor(['--sandbox', '--json'], env);
     expect(code).toBe(2);
     const [settings] = (JSON.parse(stdout) as DoctorReport).steps;
     expect(settings).toMatchObject({
       code: 'config-invalid',
       owner: 'operator',
-      problem: expect.stringContaining(name),
+      problem: expect.stringContaining('SANDBOX_HOST'),
     });
   });
 

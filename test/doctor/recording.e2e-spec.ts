@@ -351,28 +351,13 @@ describe('node dist/main.js doctor --record and --compare', () => {
     expect(readFileSync(join(directory, name), 'utf8')).toBe('earlier');
   });
 
-  it.each<[string, string, () => void]>([
-    ['in a folder that does not exist', 'nowhere/bank.ndjson', () => undefined],
-    ['a FIFO', 'fifo', () => void execFileSync('mkfifo', [join(directory, 'fifo')])],
-  ])('does not start if its file is %s', async (_name, file, create) => {
-    create();
-    const { code, stdout, stderr } = await run(['--record', file]);
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(
-      new RegExp(
-        `^accounts-gateway doctor: ${file} cannot be written: (its directory does not exist \\(ENOENT\\)|no regular file)\\.\n$`,
-      ),
-    );
-  });
-
-  it.each<[string, (text: string) => Buffer]>([
-    ['a byte order mark', (text) => Buffer.from(`\ufeff${text}`)],
-    ['UTF-16', (text) => Buffer.from(`\ufeff${text}`, 'utf16le')],
-    ['UTF-16 in network order', (text) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
-  ])('reads a recording that an editor saved with %s', (_name, save) => {
-    const file = join(temporaryDirectory(), 'bank.ndjson');
-    writeFileSync(file, save(FACTS));
-    expect(readRecording(file).facts.recording).toBe(1);
+  it('does not start if its file is a FIFO', async () => {
+    execFileSync('mkfifo', [join(directory, 'fifo')]);
+    expect(await run(['--record', 'fifo'])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'accounts-gateway doctor: fifo cannot be written: no regular file.\n',
+    });
   });
 
   it.each<[string, (file: string) => void, RegExp]>([

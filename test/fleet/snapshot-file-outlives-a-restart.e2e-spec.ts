@@ -161,18 +161,6 @@ describe('the copy in SNAPSHOT_FILE', () => {
     expect(statSync(file, { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  it('is reported once if it cannot be written, and callers notice nothing', async () => {
-    const file = join(temporaryDirectory(), 'snapshot');
-    const gateway = await startGateway(bank, { SNAPSHOT_FILE: file });
-    // root can write anywhere, but cannot replace a directory with a file
-    mkdirSync(file);
-    expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
-    await until(() => gateway.events('sharing.unavailable').length > 0);
-    await gateway.close();
-    expect(gateway.events('sharing.unavailable')).toMatchObject([{ what: 'file' }]);
-    expect(readdirSync(join(file, '..'))).toEqual(['snapshot']);
-  });
-
   it.each(['written', 'deleted'])('is reported if it cannot be %s because its folder became a file', async (task) => {
     const directory = join(temporaryDirectory(), 'volume');
     mkdirSync(directory);

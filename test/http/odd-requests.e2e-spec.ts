@@ -201,32 +201,6 @@ describe('the log', () => {
       }
     }
   });
-
-  it('has a line with a route for each request, even for CONNECT and for requests that the parser rejects', async () => {
-    const from = gateway.lines.length;
-    for (const bytes of [
-      get(PATH),
-      'noise\r\n\r\n',
-      'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n',
-      get(`${PATH}/x`),
-      get('/%zz'),
-      `PUT ${PATH} HTTP/1.1\r\n${HOST}\r\n`,
-    ]) {
-      await sendRaw(gateway.port, bytes);
-    }
-    await until(() => gateway.lines.length >= from + 6);
-    const lines = gateway.lines.slice(from).map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(
-      lines.map(({ event, method, route, status, code, client }) => [event, method, route, status, code, client]),
-    ).toEqual([
-      ['request', 'GET', PATH, 200, undefined, '127.0.0.1'],
-      ['request', null, null, 400, 'malformed-request', '127.0.0.1'],
-      ['request', 'CONNECT', null, 405, 'method-not-allowed', '127.0.0.1'],
-      ['request', 'GET', `${PATH}/:accountId`, 404, 'account-not-found', '127.0.0.1'],
-      ['request', 'GET', null, 400, 'malformed-request', '127.0.0.1'],
-      ['request', 'PUT', null, 405, 'method-not-allowed', '127.0.0.1'],
-    ]);
-  });
 });
 
 test('a caller that resets its connection is not taken for one from a forbidden address', async () => {

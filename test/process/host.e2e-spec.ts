@@ -153,31 +153,5 @@ describe('one process', () => {
     expect(program.stderr()).not.toMatch(/debugger/i);
   });
 
-  (hasPrlimit() ? it : it.skip)(
-    'survives 200 connections with 64 file descriptors, and serves afterwards',
-    async () => {
-      expect((await get(`${url}/api/v1/accounts`)).status).toBe(200);
-      expect(spawnSync(pathOf('prlimit'), ['--pid', String(program.child.pid), '--nofile=64:64']).status).toBe(0);
-      const port = Number(new URL(url).port);
-      const sockets = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
-      // the bank is reachable at most over a kept connection: each caller gets a complete response or none
-      const during = await Promise.allSettled(
-        sockets.slice(0, 10).map(() => get(`${url}/api/v1/accounts`, { 'cache-control': 'no-cache' })),
-      );
-      expect(during).toHaveLength(10);
-      for (const each of during) {
-        if (each.status === 'fulfilled') expect([200, 502, 503, 504]).toContain(each.value.status);
-      }
-      for (const socket of sockets) socket.destroy();
-      // connections in the listener's queue are accepted and dropped first
-      const status = () =>
-        get(`${url}/api/v1/accounts`, { 'cache-control': 'no-cache' }).then(
-          (answer) => answer.status,
-          () => null,
-        );
-      await until(async () => (await status()) === 200);
-    },
-  );
-
   it('ends with exit code 0 after these tests', () => expectGoodEnd(program));
 });

@@ -85,6 +85,8 @@ describe('metrics', () => {
           '_OTHER unmatched 431 1',
         ].toSorted(),
       );
+      // the log has a line for each of them, even for those that the parser rejects
+      expect(gateway.events('request').filter(({ route }) => route !== '/metrics')).toHaveLength(14);
       const problem = (code: string, owner = 'caller') =>
         seen.value('accounts_gateway_problems_total', { code, owner });
       expect(problem('method-not-allowed')).toBe(3);
