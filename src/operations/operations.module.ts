@@ -12,7 +12,6 @@ import { Metrics } from './metrics/metrics.js';
 import { MetricsController } from './metrics/metrics.controller.js';
 import { RecentController } from './metrics/recent.controller.js';
 import { RecentEvents, RecentHistory } from './metrics/recent-history.js';
-import { BankCondition } from './status/bank-condition.js';
 import { GatewayStatus } from './status/gateway-status.js';
 import { Readiness } from './status/readiness.js';
 
@@ -27,16 +26,6 @@ import { Readiness } from './status/readiness.js';
     TerminusModule.forRoot({ logger: false }),
   ],
   controllers: [HealthController, MetricsController, RecentController],
-  providers: [
-    BankCondition,
-    GatewayStatus,
-    Readiness,
-    HealthReport,
-    Callers,
-    Metrics,
-    Gauges,
-    RecentHistory,
-    RecentEvents,
-  ],
+  providers: [GatewayStatus, Readiness, HealthReport, Callers, Metrics, Gauges, RecentHistory, RecentEvents],
 })
 export class OperationsModule {}

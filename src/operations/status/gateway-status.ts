@@ -6,7 +6,7 @@ import { UnderWay } from '../../http/under-way.js';
 import { SnapshotSource } from '../../snapshot/snapshot-source.js';
 import { SnapshotService } from '../../cache/snapshot-service.js';
 import { Clock } from '../../time/clock.js';
-import { BankCondition } from './bank-condition.js';
+import { BankCondition } from '../../bank/bank-condition.js';
 
 /** The state of every component at one moment. */
 export type GatewayFacts = ReturnType<GatewayStatus['read']>;

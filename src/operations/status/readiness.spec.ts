@@ -18,7 +18,7 @@ import { GatewayError } from '../../errors/gateway-error.js';
 import { orAborted } from '../../time/deadline.js';
 import { healthyFacts } from '../../../test/support/sample-facts.js';
 import type { BankDrift } from '../../bank/bank-drift.js';
-import { BankCondition } from './bank-condition.js';
+import { BankCondition } from '../../bank/bank-condition.js';
 import { GatewayStatus } from './gateway-status.js';
 import { judgeHealth } from './judge-health.js';
 import { isReady, Readiness } from './readiness.js';

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { NoToken } from '../../auth/authorized-call.js';
-import { IdentityHolder } from '../../auth/identity-holder.js';
-import { Settings } from '../../config/settings.js';
-import type { BankReference, GatewayError } from '../../errors/gateway-error.js';
-import type { ProblemCode } from '../../errors/problem-table.js';
-import { Activity, type BankCallEnded } from '../../telemetry/activity.js';
-import { Log } from '../../telemetry/log.js';
-import { Clock } from '../../time/clock.js';
+import { NoToken } from '../auth/authorized-call.js';
+import { IdentityHolder } from '../auth/identity-holder.js';
+import { Settings } from '../config/settings.js';
+import type { BankReference, GatewayError } from '../errors/gateway-error.js';
+import type { ProblemCode } from '../errors/problem-table.js';
+import { Activity, type BankCallEnded } from '../telemetry/activity.js';
+import { Log } from '../telemetry/log.js';
+import { Clock } from '../time/clock.js';
 
 type Target = BankCallEnded['target'];
 

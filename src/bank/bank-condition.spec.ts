@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { FakeClock } from '../../../test/support/fake-clock.js';
-import { keepLines } from '../../../test/support/log-lines.js';
-import { NoToken } from '../../auth/authorized-call.js';
-import type { IdentityHolder } from '../../auth/identity-holder.js';
-import type { Settings } from '../../config/settings.js';
-import { GatewayError } from '../../errors/gateway-error.js';
-import { Activity } from '../../telemetry/activity.js';
-import type { Log } from '../../telemetry/log.js';
+import { FakeClock } from '../../test/support/fake-clock.js';
+import { keepLines } from '../../test/support/log-lines.js';
+import { NoToken } from '../auth/authorized-call.js';
+import type { IdentityHolder } from '../auth/identity-holder.js';
+import type { Settings } from '../config/settings.js';
+import { GatewayError } from '../errors/gateway-error.js';
+import { Activity } from '../telemetry/activity.js';
+import type { Log } from '../telemetry/log.js';
 import { BankCondition } from './bank-condition.js';
 
 const DOWN = new GatewayError('bank-error', 'The account list answered 503.', { upstreamStatus: 503 });
