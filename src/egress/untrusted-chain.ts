@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { isValid } from '../files/examine-certificates.js';
+import { whyNotValid } from '../files/examine-certificates.js';
 import { toDistinguishedName } from '../files/certificate-files.js';
 
 const MAX_CERTIFICATES = 10;
@@ -33,13 +33,12 @@ export function toChain(leaf: X509Certificate | undefined): X509Certificate[] {
 /** Which certificate of a chain is not valid by the clock of this machine, and the date. */
 export function datesInWords(chain: readonly X509Certificate[]): string {
   const now = new Date();
-  const wrong = chain.find((each) => !isValid(each, now));
+  const wrong = chain.find((each) => whyNotValid(each, now) !== null);
   if (!wrong) return 'an issuer that it does not send is not valid; look at the CA file';
-  const { validFromDate: from, validToDate: to } = wrong;
   const of = wrong === chain[0] ? 'it' : 'the certificate of its issuer';
   // a name may contain anything
   const name = toDistinguishedName(wrong.subject)
     .replace(/[\p{Cc}\p{Cf}]/gu, '?')
     .slice(0, MAX_NAME_LENGTH);
-  return `${of} (${name}) ${now > to ? `expired on ${to.toISOString()}` : `is not valid before ${from.toISOString()}`}`;
+  return `${of} (${name}) ${whyNotValid(wrong, now)}`;
 }

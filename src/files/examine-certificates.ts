@@ -49,7 +49,7 @@ export function examineChain(
     const what = `The certificate of the issuer ${toDistinguishedName(issuer.subject)}`;
     // an anchor need not say that it is a CA: old roots do not
     const isAuthority = issuer.ca || isSelfSigned(issuer);
-    const problem = isAuthority ? datesIfInvalid(issuer, now) : 'is not that of a CA';
+    const problem = isAuthority ? whyNotValid(issuer, now) : 'is not that of a CA';
     return problem ? `${what} ${problem}. ${checker} may reject the chain: get the current one.` : [];
   });
   const isFromRoot = isSelfSigned(leaf) || roots.some((root) => isSelfSigned(root) && issued(root, leaf));
@@ -83,11 +83,11 @@ export const examineListener = (
   ...examineChain(certificate, issuers, { use: 'server', now, hosts }),
 ];
 
-/** The dates of each certificate that is not valid now, with its subject: one sentence each. */
+/** Certificates that are not valid now, with subject and date: one sentence each. */
 export const examineDates = (certificates: readonly X509Certificate[], now: Date): string[] =>
   certificates.flatMap((each) => {
-    const dates = datesIfInvalid(each, now);
-    return dates ? `The certificate ${toDistinguishedName(each.subject)} ${dates}.` : [];
+    const problem = whyNotValid(each, now);
+    return problem ? `The certificate ${toDistinguishedName(each.subject)} ${problem}.` : [];
   });
 
 /** True if the extended key usage, if there is one, allows client authentication. */
@@ -98,10 +98,10 @@ export const isValid = ({ validFromDate, validToDate }: X509Certificate, now: Da
   validFromDate <= now && now <= validToDate;
 
 /** Continues a sentence that begins with the certificate; null if it is valid. */
-function datesIfInvalid(certificate: X509Certificate, now: Date): string | null {
-  if (isValid(certificate, now)) return null;
+export function whyNotValid(certificate: X509Certificate, now: Date): string | null {
   const { validFromDate: from, validToDate: to } = certificate;
-  return `is valid only from ${from.toISOString()} to ${to.toISOString()}`;
+  if (isValid(certificate, now)) return null;
+  return now > to ? `expired on ${to.toISOString()}` : `is not valid before ${from.toISOString()}`;
 }
 
 function allowsPurpose(certificate: X509Certificate, purpose: string): boolean {
