@@ -258,20 +258,15 @@ function toBags(name: string): Buffer[] {
 (hasOpenssl() ? describe : describe.skip)('PEM files', () => {
   const chainFile = () => Buffer.concat(['rsa', 'lower', 'middle'].map((name) => workshop.read(`${name}.pem`)));
 
-  it.each<[string, string[], string]>([
-    ['PKCS#8', ['pkey'], ''],
-    ['PKCS#1', ['rsa', '-traditional'], ''],
-    ['encrypted PKCS#8', ['pkcs8', '-topk8', '-passout', 'pass:secret'], 'secret'],
-    ['encrypted PKCS#1', ['rsa', '-traditional', '-aes256', '-passout', 'pass:secret'], 'secret'],
-  ])('with a key as %s become the client certificate', async (_, command, passphrase) => {
-    const taken = await openPem(chainFile(), workshop.openssl(...command, '-in', 'rsa.key'), passphrase);
+  it('become the client certificate, with the chain in order', async () => {
+    const key = workshop.openssl('pkcs8', '-topk8', '-passout', 'pass:secret', '-in', 'rsa.key');
+    const taken = await openPem(chainFile(), key, 'secret');
     expect(taken).toMatchObject({ certificatePem: pem('rsa'), chainPem: [pem('lower'), pem('middle')], warnings: [] });
   });
 
   it('that do not match are rejected with a reason', async () => {
     const [chain, key] = [chainFile(), workshop.read('rsa.key')];
     const encrypted = workshop.openssl('pkcs8', '-topk8', '-in', 'rsa.key', '-passout', 'pass:secret');
-    const damaged = (file: Buffer) => Buffer.from(file.toString().replace(/\n.{20}/, '\n'));
     const cases: [Buffer, Buffer, string, RegExp][] = [
       [chain, workshop.read('ec.key'), '', /^key-mismatch: /],
       [chain, encrypted, '', /^passcode: .*Check BANK_KEY_PASSPHRASE or BANK_KEY_PASSPHRASE_FILE/],
@@ -279,8 +274,6 @@ function toBags(name: string): Buffer[] {
       [chain, encrypted, '"secret"', /^passcode: .*starts or ends with a space, a line end or a quote\. Check/],
       [key, key, '', /^no-certificate: /],
       [chain, chain, '', /^no-key: /],
-      [chain, damaged(key), '', /^no-key: /],
-      [damaged(chain), key, '', /^damaged: /],
     ];
     for (const [a, b, passphrase, rejection] of cases)
       expect(await rejectionOf(openPem(a, b, passphrase))).toMatch(rejection);

@@ -68,19 +68,6 @@ it('EMFILE while files change is reported once, and the files are read again', a
   expect(holder.status()).toMatchObject({ thumbprint: next.thumbprint, next: null });
 });
 
-it('reads nothing after close(), which may be called twice', async () => {
-  const { bank, holder, log } = await startHolder();
-  const next = await bank.issueClient('renewed');
-  writeFileSync(bank.files.passcode, next.passcode);
-  writeFileSync(bank.files.pfx, next.pfx);
-  const reloading = holder.reload();
-  holder.onApplicationShutdown();
-  await reloading;
-  holder.onApplicationShutdown();
-  expect(log.lines('certificate.replaced')).toEqual([]);
-  expect(log.lines('certificate.refused')).toEqual([]);
-});
-
 it('SIGHUP ends the back-off, even if no file has changed', async () => {
   const { bank, holder } = await startHolder();
   bank.onToken = (_request, response) => json(response, 403, {});
