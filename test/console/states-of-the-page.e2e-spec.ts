@@ -1,14 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import type { ProblemEntry, Recent } from '../../src/pages/console/web/shared/gateway.js';
+import type { ProblemEntry } from '../../src/pages/console/web/shared/gateway.js';
 import type { Health } from '../../src/pages/console/web/shared/health.js';
-import { toActive, toWellText } from '../../src/pages/console/web/status/apps.js';
-import { toEffect } from '../../src/pages/console/web/status/effect.js';
-import { toCauseText, toTimer } from '../../src/pages/console/web/status/cause-text.js';
-import { toIdle, toIdleText } from '../../src/pages/console/web/status/idle.js';
 import { toIncident, type Incident } from '../../src/pages/console/web/status/incident.js';
-import { toNote, toReport } from '../../src/pages/console/web/status/report.js';
-import { toPath } from '../../src/pages/console/web/status/path.js';
 import { SnapshotService } from '../../src/cache/snapshot-service.js';
 import { Clock } from '../../src/time/clock.js';
 import { openWindow, startBrowser } from '../support/client-pages.js';
@@ -36,50 +30,6 @@ function toGot({ status, json }: Answer): Incident['served'] {
   return json.snapshot.stale ? 'copy' : 'current';
 }
 
-/** Every text of the incident on the page, and the texts to copy. */
-function textsOf(incident: Incident, health: Health, now: number): string[] {
-  const { what, answer, since, meaning } = toCauseText(incident.cause, health, now);
-  const timer = toTimer(incident, now);
-  return [
-    incident.headline,
-    `${what}${answer}${since} ${meaning}`,
-    timer ? `${timer.value} ${timer.label}` : '',
-    incident.doNow,
-    Object.values(incident.who).join(' '),
-    toEffect(incident, health, [], now),
-    toNote(incident, health, now),
-    toReport(incident, health, now),
-    ...toPath(health, null, now)
-      .map(({ value }) => value)
-      // end of the token's use, and time of the last read of the list
-      .filter((value) => !/^token|ms, |^answers, /.test(value)),
-  ];
-}
-
-const timesIn = (text: string): string[] => text.match(/\b\d\d:\d\d:\d\d\b/g) ?? [];
-const toTime = (at: string | number): string => new Date(at).toISOString().slice(11, 19);
-/** The statuses of calls according to a text: "fail with 503", "get 502", "with status 200". */
-const statusesIn = (text: string): number[] =>
-  [...text.matchAll(/\b(?:fails?(?:ed)? with|gets?|with status) (\d{3})\b/g)].map(([, status]) => Number(status));
-
-/** The times of the facts on the page. */
-function factsOf({ details: { bank, certificate, snapshot, token } }: Health, now: number): string[] {
-  const facts = [
-    bank.failingSince,
-    bank.listFailingSince,
-    token.failingSince,
-    token.lastSuccessAt,
-    bank.slow?.since,
-    bank.lastSuccessAt,
-    bank.lastError?.at,
-    certificate.notAfter,
-    snapshot.asOf,
-    snapshot.expiresAt,
-    now,
-  ];
-  return facts.filter((at) => at !== null && at !== undefined).map(toTime);
-}
-
 /** How far the wall clock and the monotonic clock of a machine may drift apart while a test runs. */
 const DRIFT_MS = 100;
 
@@ -93,59 +43,26 @@ async function assertEndsAt({ end, status }: Incident, { app, get }: Gateway): P
   expect((await get('/api/v1/accounts')).status).toBe(status);
 }
 
-/**
- * Asserts that every sentence on the page, and every text to copy, matches the result of a call at that moment, and
- * that path and owner are right. `card`: the card as shown by a browser.
- */
-async function assertTrue(gateway: Gateway, { sentence, path, owner }: PageState, card: string): Promise<void> {
+/** Asserts that the card matches the result of a call at that moment, and that calls fail at the time that it shows. */
+async function assertTrue(gateway: Gateway, { owner }: PageState, card: string): Promise<void> {
+  expect(card).not.toMatch(/undefined|null|NaN|Invalid|\{when\}/);
   const health = (await gateway.get('/health')).json as Health;
   const problems = (await gateway.get('/problems', { accept: 'application/json' })).json as ProblemEntry[];
-  const recent = (await gateway.get('/health/recent')).json as Recent;
-  const now = Date.now();
-  const idle = toIdle(health, recent, now);
-  const incident = idle ? null : toIncident(health, now, problems, recent);
-  const headline = idle
-    ? toIdleText(idle, health, recent, problems, now).headline
-    : (incident?.headline ?? toWellText(health, toActive(recent), now));
-  expect(headline).toMatch(sentence);
+  const incident = toIncident(health, Date.now(), problems, null);
   expect(incident?.cause.owner).toBe(owner);
-  expect(toPath(health, recent, now).map(({ level }) => level)).toEqual(path);
-  const texts = [card, ...(incident ? textsOf(incident, health, now) : [])];
-  const facts = factsOf(health, now);
-  for (const text of texts) {
-    expect(text).not.toMatch(/undefined|null|NaN|Invalid|\{when\}| {3,}\n/);
-    expect(timesIn(text).filter((time) => !facts.includes(time))).toEqual([]);
-  }
-  if (incident?.served === 'waiting') {
-    // a call would wait for the refresh, which never ends in this scene
-    expect(gateway.app.get(SnapshotService).status()).toMatchObject({
-      servable: false,
-      slowSince: expect.any(String),
-    });
-    return;
-  }
-  if (idle) return;
+  // a call would wait for a refresh that never ends in this scene
+  if (incident?.served === 'waiting') return;
   const call = await gateway.get('/api/v1/accounts', { accept: 'application/json' });
-  const served = incident?.served ?? 'current';
   // while the bank is slow, some calls get current data
+  const served = incident?.served ?? 'current';
   expect(served === 'copies' ? ['copy', 'current'] : [served]).toContain(toGot(call));
-  const { snapshot } = health.details;
-  if (call.status === 200) expect(call.json.page.total).toBe(snapshot.accounts);
+  if (call.status === 200) expect(call.json.page.total).toBe(health.details.snapshot.accounts);
   if (!incident) return;
-
-  if (incident.served === 'none') expect([call.status, call.json.code]).toEqual([incident.status, incident.cause.code]);
-  if (incident.copy) {
+  if (served === 'none') expect([call.status, call.json.code]).toEqual([incident.status, incident.cause.code]);
+  if (incident.copy)
     expect(incident.copy).toMatchObject({ asOf: call.json.snapshot.asOf, expiresAt: call.json.snapshot.expiresAt });
-    if (incident.end !== null)
-      expect(timesIn(incident.headline)).toEqual([incident.copy.asOf, incident.copy.expiresAt].map(toTime));
-  }
-  // an empty list has status 200
-  for (const text of texts)
-    expect(statusesIn(text).filter((status) => status !== incident.status && status !== call.status)).toEqual([]);
-  // one piece of advice, with at most one deadline, which is before calls fail
-  expect((incident.doNow.match(/\b(now|before)\b/g) ?? []).length).toBeLessThanOrEqual(1);
-  expect(toReport(incident, health, now)).not.toMatch(/\byour apps?\b/i);
-  if (incident.end !== null && incident.end === snapshot.expiresAt) await assertEndsAt(incident, gateway);
+  if (incident.end !== null && incident.end === health.details.snapshot.expiresAt)
+    await assertEndsAt(incident, gateway);
 }
 
 /** The texts of the card that must not break, but take more than one line: the attempts, the next one, and the code. */
@@ -204,7 +121,8 @@ async function assertChecked(page: Page, gateway: Gateway): Promise<void> {
       const gateway = await state.arrange();
       const { page, wrongs } = await openPage(context, gateway.url);
       const card = await show(page, state, EXAMINED.has(name) || process.env['FULL'] === '1');
-      await assertTrue(gateway, state, card);
+      // a call would end the silence
+      if ((await page.locator('.idle').count()) === 0) await assertTrue(gateway, state, card);
       if (card.includes('Check now')) await assertChecked(page, gateway);
       expect(wrongs).toEqual([]);
       await page.close();

@@ -89,28 +89,31 @@ describe('npm run start:dev', () => {
   });
 });
 
-describe.each([['start:dev'], ['start:dev', '--', '--debug'], ['start:prod']])('npm run %s %s %s', (...script) => {
-  /** A checkout with a built program, as start:prod requires. */
-  function createBuilt(): string {
-    const directory = createCheckout();
-    execFileSync(process.execPath, ['config/build/build.ts'], { cwd: directory });
-    return directory;
-  }
+describe.each([['start'], ['start:dev'], ['start:dev', '--', '--debug'], ['start:prod']])(
+  'npm run %s %s %s',
+  (...script) => {
+    /** A checkout with a built program, as start:prod requires. */
+    function createBuilt(): string {
+      const directory = createCheckout();
+      execFileSync(process.execPath, ['config/build/build.ts'], { cwd: directory });
+      return directory;
+    }
 
-  it('ends with ^C, which the terminal sends to all of its processes', async () => {
-    const { output, closed, killAll } = startNpm(createBuilt(), ...script);
-    await until(() => output().includes('runs'));
-    killAll('SIGINT');
-    await closed;
-    expect(output()).toMatch(/program \d stopped by SIGINT/);
-  });
+    it('ends with ^C, which the terminal sends to all of its processes', async () => {
+      const { output, closed, killAll } = startNpm(createBuilt(), ...script);
+      await until(() => output().includes('runs'));
+      killAll('SIGINT');
+      await closed;
+      expect(output()).toMatch(/program \d stopped by SIGINT/);
+    });
 
-  it('leaves nothing behind when its npm gets SIGTERM', async () => {
-    const { output, closed, kill } = startNpm(createBuilt(), ...script);
-    await until(() => output().includes('runs'));
-    kill('SIGTERM');
-    // once no process holds its output open
-    await closed;
-    expect(output()).toMatch(/program \d stopped by SIG(INT|TERM)/);
-  });
-});
+    it('leaves nothing behind when its npm gets SIGTERM', async () => {
+      const { output, closed, kill } = startNpm(createBuilt(), ...script);
+      await until(() => output().includes('runs'));
+      kill('SIGTERM');
+      // once no process holds its output open
+      await closed;
+      expect(output()).toMatch(/program \d stopped by SIG(INT|TERM)/);
+    });
+  },
+);

@@ -1,10 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { onClose, temporaryDirectory } from '../support/closing.js';
+import { temporaryDirectory } from '../support/closing.js';
 import { ROOT } from '../support/documents.js';
-import { until } from '../support/until.js';
 
 const { scripts, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>;
@@ -23,28 +22,6 @@ describe('npm scripts', () => {
   it('each begins with a check of the machine, or runs a script that does', () => {
     const first = /^node config\/build\/(check-machine|run|start)\.mjs|^\.ci\/|npm (run|test)/;
     expect(Object.entries(scripts).filter(([, script]) => !first.test(script))).toEqual([]);
-  });
-});
-
-describe('npm start', () => {
-  it('stops cleanly and leaves no gateway behind when npm gets SIGTERM', async () => {
-    const env = { ...process.env, PORT: '0', SANDBOX_DIRECTORY: temporaryDirectory() };
-    const npm = spawn('npm', ['start', '--silent'], { cwd: ROOT, env, detached: true });
-    onClose(() => {
-      try {
-        process.kill(-(npm.pid ?? 0), 'SIGKILL');
-      } catch {
-        // the gateway has ended
-      }
-    });
-    let output = '';
-    npm.stdout.on('data', (chunk) => (output += String(chunk)));
-    const closed = new Promise((resolve) => npm.once('close', resolve));
-    await until(() => output.includes('"gateway.started"'));
-    npm.kill('SIGTERM');
-    // once its output is closed
-    await closed;
-    expect(output).toContain('"gateway.stopped"');
   });
 });
 
