@@ -45,8 +45,8 @@ export class IdentityLog {
   ): void {
     const isSame = next?.thumbprint === inUse.thumbprint;
     const isNew = next !== null && !isSame;
-    const event = isSame ? 'credentials.refused' : 'certificate.refused';
-    const fields = { event, code, owner, inUse: inUse.thumbprint, ...(isNew && { thumbprint: next.thumbprint }) };
+    const event = isSame ? { event: 'credentials.refused' } : { event: 'certificate.refused' };
+    const fields = { ...event, code, owner, inUse: inUse.thumbprint, ...(isNew && { thumbprint: next.thumbprint }) };
     const stays = isSame ? 'user name, password and CA stay as they were' : 'the old ones stay in use';
     const words = isNew
       ? `the new certificate ${isWaiting ? 'cannot be used yet' : 'was rejected'}; the old one stays in use`
