@@ -24,7 +24,7 @@ const DOCTOR =
 const REPORT = 'Report it to the bank.';
 const COPY_REPORT = 'Copy the report on the status page: it has times, host, answer and certificate.';
 const ALLOWLIST =
-  'If it never worked from here, ask the bank whether our address is on its allowlist: some banks drop or reset connections of any other. It is `EGRESS_PUBLIC_ADDRESS`, if that is set.';
+  'Some banks drop or reset connections of an address that is not on their allowlist. Ours is `EGRESS_PUBLIC_ADDRESS`, if that is set.';
 const KEEP_RUNNING =
   'Do not restart the gateway: it retries. A restart drops the cached copy, unless `SNAPSHOT_FILE` or `REDIS_URL` stores it.';
 const END_BACK_OFF =
@@ -237,7 +237,7 @@ export const PROBLEMS = {
     title: 'The bank cannot be reached',
     when: 'No DNS, no route, or a connection that was refused, closed without an answer, or too slow. `detail` names the step: DNS, TCP or TLS. Or the egress proxy could not reach the bank (502, 503, 504).',
     steps: [
-      'Report it to the network team. They can check DNS, firewall and route to the host and port of BANK_BASE_URL and BANK_AUTH_URL. If the egress proxy is up and could not reach the bank, ask the bank first.',
+      'Report it to the network team. They can check DNS, firewall and route to the host and port of BANK_BASE_URL and BANK_AUTH_URL. If it never worked from here, also ask the bank whether our address is on its allowlist. If the egress proxy is up and could not reach the bank, ask the bank first.',
       DOCTOR,
       'Look up the name: `getent hosts <host of BANK_BASE_URL>`. With an egress proxy, the proxy does this.',
       'Connect from the machine of the gateway: `curl -v https://<host of BANK_BASE_URL>`, with an egress proxy `curl -v -x <proxy> https://<host of BANK_BASE_URL>`.',
@@ -276,7 +276,7 @@ export const PROBLEMS = {
     title: 'The bank did not answer in time',
     when: 'The gateway connected, but got no TLS handshake or no complete response within the deadlines.',
     steps: [
-      REPORT,
+      'Report it to the bank. If it never worked from here, ask whether our address is on its allowlist.',
       COPY_REPORT,
       DOCTOR,
       'If `tls` or `token` is the slow step, ask the network team whether a firewall drops packets.',
@@ -305,7 +305,7 @@ export const PROBLEMS = {
     title: 'The egress proxy did not answer',
     when: 'The connection to the egress proxy failed, or it closed the connection without an answer.',
     steps: [
-      'Report it to the network team. First check EGRESS_PROXY_URL, and EGRESS_PROXY_CA_FILE for an https:// proxy.',
+      'Report it to the network team. First check EGRESS_PROXY_URL (without it, HTTPS_PROXY counts), and EGRESS_PROXY_CA_FILE for an https:// proxy.',
       DOCTOR,
       TRY_PROXY,
     ],

@@ -13,7 +13,7 @@ const NO_TLS = 'it does not speak TLS here: compare redis:// and rediss://';
  */
 const REASONS: Readonly<Record<string, string>> = {
   ...TCP_FAILURES,
-  timeout: 'it did not answer in time: it is overloaded, or farther away than 50 ms',
+  timeout: 'it did not answer in time: it does not speak TLS (rediss://), is overloaded, or is farther away than 50 ms',
   nonsense: 'its reply makes no sense: the server may not be Redis',
   clock: "its clock differs from this machine's by more than a day",
   cluster: CLUSTER,
@@ -31,7 +31,7 @@ const REASONS: Readonly<Record<string, string>> = {
   MISCONF: 'it cannot save to its disk, and accepts no writes',
   BUSY: 'it is busy with a script of another client',
   DENIED: 'its protected mode rejects other machines',
-  ConnectionTimeoutError: 'no connection in time',
+  ConnectionTimeoutError: 'no connection in time; it may not speak TLS (rediss://)',
   SocketTimeoutError: 'it did not answer in time',
   ECONNRESET: CLOSED,
   SocketClosedUnexpectedlyError: CLOSED,

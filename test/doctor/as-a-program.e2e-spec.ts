@@ -40,7 +40,7 @@ describe('node dist/main.js doctor', () => {
     const { code, stdout } = await doctor([], { ...toEnvironment(firewalled), EGRESS_PUBLIC_ADDRESS: '203.0.113.7' });
     expect(code).toBe(6);
     expect(stdout).toMatch(
-      /^What to do +Report it to the network team\..*\n +.*ask the bank whether our address is on its allowlist/ms,
+      /^What to do +Report it to the network team\..*ask the bank whether our address is on its allowlist.*\n +.*Ours is `EGRESS_PUBLIC_ADDRESS`/ms,
     );
     expect(stdout).not.toContain('](');
   });
