@@ -258,8 +258,11 @@ function toBags(name: string): Buffer[] {
 (hasOpenssl() ? describe : describe.skip)('PEM files', () => {
   const chainFile = () => Buffer.concat(['rsa', 'lower', 'middle'].map((name) => workshop.read(`${name}.pem`)));
 
-  it('become the client certificate, with the chain in order', async () => {
-    const key = workshop.openssl('pkcs8', '-topk8', '-passout', 'pass:secret', '-in', 'rsa.key');
+  it.each([
+    ['PKCS#8', ['pkcs8', '-topk8']],
+    ['PKCS#1', ['rsa', '-traditional', '-aes256']],
+  ])('with an encrypted RSA key as %s become the client certificate', async (_, command) => {
+    const key = workshop.openssl(...command, '-passout', 'pass:secret', '-in', 'rsa.key');
     const taken = await openPem(chainFile(), key, 'secret');
     expect(taken).toMatchObject({ certificatePem: pem('rsa'), chainPem: [pem('lower'), pem('middle')], warnings: [] });
   });
