@@ -10,6 +10,7 @@ import type { CallOptions } from './agents.js';
 import type { Instant } from '../time/clock.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { CallFailed, connectionOf } from './connection.js';
+import { withoutFinalDot } from './dial.js';
 import { USER_AGENT } from './open-tunnel.js';
 
 /**
@@ -125,8 +126,8 @@ export async function getOverWire(request: WireRequest, options: WireOptions): P
       params: request.query,
       headers: {
         Accept: false,
-        // without the final dot; SNI follows this header
-        Host: new URL(request.baseUrl).host.replace(/\.(?=:|$)/, ''),
+        // SNI follows this header
+        Host: withoutFinalDot(new URL(request.baseUrl).host),
         'User-Agent': USER_AGENT,
         'Accept-Encoding': 'gzip',
         ...request.headers,
