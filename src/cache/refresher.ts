@@ -6,7 +6,7 @@ import { IdentityHolder } from '../auth/identity-holder.js';
 import { Settings } from '../config/settings.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import { withOwner } from '../errors/problem-table.js';
-import { SnapshotSource, type ReadSnapshot, type RefreshRequest, type Snapshot } from '../snapshot/snapshot-source.js';
+import { SnapshotSource, type RefreshRequest, type Snapshot } from '../snapshot/snapshot-source.js';
 import { Activity } from '../telemetry/activity.js';
 import { Log } from '../telemetry/log.js';
 import { inRefreshSpan, Waiting } from '../telemetry/spans.js';
@@ -136,12 +136,12 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
       if (!read) throw rejection;
       attempts.failed = false;
       // another instance counts its own refresh, and its copy shows nothing about our calls
-      if (read.snapshot.source === 'bank') {
+      if (read.source === 'bank') {
         this.#emitEnded(started, ownWork, null);
         attempts.backOff.succeeded();
       }
       this.#cache(read, refreshId);
-      return this.cached.snapshot ?? read.snapshot;
+      return this.cached.snapshot ?? read;
     } catch (thrown) {
       const error = toGatewayError(thrown);
       if (error.code === 'stopping') throw error;
@@ -157,9 +157,8 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   async #restore(): Promise<void> {
     const copy = await this.source.take(() => true);
     if (!copy) return;
-    const { source, askedAt } = copy.snapshot;
-    const isCurrent = source === 'shared' && this.clock.since(askedAt) <= toFreshMs(this.settings);
-    this.#cache({ ...copy, snapshot: { ...copy.snapshot, isRestored: !isCurrent } });
+    const isCurrent = copy.source === 'shared' && this.clock.since(copy.askedAt) <= toFreshMs(this.settings);
+    this.#cache({ ...copy, isRestored: !isCurrent });
   }
 
   #emitEnded(started: number, ownWork: Stopwatch, error: GatewayError | null): void {
@@ -169,8 +168,8 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Caches a snapshot and logs it, unless the cached one is newer. */
-  #cache({ snapshot, pages }: ReadSnapshot, refreshId?: string): void {
-    const { complete, durationMs, size: accounts, source } = snapshot;
+  #cache(snapshot: Snapshot, refreshId?: string): void {
+    const { complete, pages, durationMs, size: accounts, source } = snapshot;
     this.activity.emit('snapshotTaken', { source });
     const wasEmptied = this.cached.isEmptied;
     if (!this.cached.replace(snapshot)) return;

@@ -15,7 +15,7 @@ import { account, snapshotOf, type LocalList } from '../../test/support/sample-s
 import { createSnapshotService } from '../../test/support/snapshot-service.js';
 import { toAgeMs } from './cached-snapshot.js';
 import type { ServedSnapshot, SnapshotService } from './snapshot-service.js';
-import type { ReadSnapshot, RefreshRequest, SnapshotSource } from '../snapshot/snapshot-source.js';
+import type { RefreshRequest, Snapshot, SnapshotSource } from '../snapshot/snapshot-source.js';
 
 const FRESH_MS = 10_000;
 const MAX_AGE_MS = 300_000;
@@ -30,7 +30,7 @@ const maxAge = (seconds: number, staleSeconds = 0): Freshness => ({
 
 const listOf = (count: number) => Array.from({ length: count }, (_, index) => account({ id: `a-${index}` }));
 
-type PendingRefresh = PromiseWithResolvers<ReadSnapshot> & {
+type PendingRefresh = PromiseWithResolvers<Snapshot> & {
   readonly refreshId: string;
   readonly signal: AbortSignal;
   readonly accepts: RefreshRequest['accepts'];
@@ -50,7 +50,7 @@ class Scene {
   constructor(settings: Settings, take?: SnapshotSource['take']) {
     const { clock, log } = this;
     const read = ({ refreshId, signal, accepts }: RefreshRequest) => {
-      const refresh = { ...Promise.withResolvers<ReadSnapshot>(), refreshId, signal, accepts, askedAt: clock.now() };
+      const refresh = { ...Promise.withResolvers<Snapshot>(), refreshId, signal, accepts, askedAt: clock.now() };
       signal.addEventListener('abort', () => refresh.reject(signal.reason));
       this.asked.push(refresh);
       return refresh.promise;
@@ -81,14 +81,13 @@ class Scene {
 
   answer(count = 3, complete: boolean | null = true): void {
     const { askedAt, resolve } = this.asked.at(-1) as PendingRefresh;
-    const snapshot = snapshotOf(listOf(count), complete, askedAt, this.clock.since(askedAt));
-    resolve({ snapshot, pages: 1 });
+    resolve(snapshotOf(listOf(count), complete, askedAt, this.clock.since(askedAt)));
   }
 
   /** Another instance's copy, `ageMs` old. */
-  shared(count: number, ageMs: number, source: 'file' | 'shared' = 'shared'): ReadSnapshot {
+  shared(count: number, ageMs: number, source: 'file' | 'shared' = 'shared'): Snapshot {
     const askedAt = later(this.clock.now(), -ageMs);
-    return { snapshot: snapshotOf(listOf(count), true, askedAt, 0, source), pages: 0 };
+    return snapshotOf(listOf(count), true, askedAt, 0, source);
   }
 
   /** Completes a refresh with another instance's copy, `ageMs` old. */
@@ -444,7 +443,7 @@ describe('without a token, during its back-off', () => {
   });
 
   it("an instance of a fleet takes another instance's copy, and does not call the bank", async () => {
-    const copies: ReadSnapshot[] = [];
+    const copies: Snapshot[] = [];
     const here = new Scene({}, async () => copies.shift() ?? null);
     here.tokenFailure = NO_TOKEN;
     expect(await rejectionOf(() => here.snapshots.get(ANY))).toBe(NO_TOKEN);
@@ -566,7 +565,7 @@ describe('the log', () => {
 describe('a stored copy', () => {
   /** A gateway that starts with a stored copy, `ageMs` old. */
   async function restored(ageMs = 0, source: 'file' | 'shared' = 'file'): Promise<Scene> {
-    const taken: ReadSnapshot[] = [];
+    const taken: Snapshot[] = [];
     // with a shorter soft timeout, that timeout could also serve the copy
     const here: Scene = new Scene(
       { SNAPSHOT_SOFT_TIMEOUT_MS: 120_000, REQUEST_DEADLINE_MS: 120_000 },

@@ -82,12 +82,12 @@ async function scene(
     lines,
     read: async () => {
       const read = await source.read(request);
-      onClose(() => read.snapshot.list.end());
+      onClose(() => read.list.end());
       return read;
     },
     take: async (accepts = request.accepts) => {
       const read = await source.take(accepts);
-      onClose(async () => read?.snapshot.list.end());
+      onClose(async () => read?.list.end());
       return read;
     },
     sent,
@@ -110,28 +110,28 @@ class OneSnapshot extends SnapshotSource {
 
   override async read() {
     if (this.error) throw this.error;
-    return { snapshot: this.create(), pages: 1 };
+    return this.create();
   }
 }
 
 describe('a copy', () => {
   it('has the age of the version that was loaded', async () => {
     const { clock, read } = await scene({ lookedAtMs: NOW_MS - 9000, loadedMs: NOW_MS - 5000 });
-    const { snapshot } = await read();
+    const snapshot = await read();
     expect(snapshot.source).toBe('shared');
     expect(Math.round(clock.since(snapshot.askedAt))).toBe(5000);
   });
 
   it('is loaded within the rest of the wait after its check', async () => {
     const { read, waits } = await scene({ lookedAtMs: NOW_MS - 9000, loadedMs: NOW_MS - 9000, lookMs: 150 });
-    expect((await read()).snapshot.source).toBe('shared');
+    expect((await read()).source).toBe('shared');
     // plus 20 ms per MB
     expect(waits.slice(0, 2).map(Math.floor)).toEqual([60_000, 59_850]);
   });
 
   it('is not used if an older one replaced it between check and load', async () => {
     const { read } = await scene({ lookedAtMs: NOW_MS - 1000, loadedMs: NOW_MS - 60_000 });
-    expect((await read()).snapshot.source).toBe('bank');
+    expect((await read()).source).toBe('bank');
   });
 
   it.each([
@@ -139,20 +139,20 @@ describe('a copy', () => {
     [60_000, undefined],
   ] as const)('of %i ms is taken without the lock if the bank is not called: %s', async (ageMs, source) => {
     const { take, sent } = await scene({ lookedAtMs: NOW_MS - ageMs, loadedMs: NOW_MS - ageMs });
-    expect((await take())?.snapshot.source).toBe(source);
+    expect((await take())?.source).toBe(source);
     expect(sent.map(([name]) => name)).not.toContain('SET');
   });
 
   it('is not used if it is from the future', async () => {
     const { read } = await scene({ lookedAtMs: NOW_MS + 60_000, loadedMs: NOW_MS + 60_000 });
-    expect((await read()).snapshot.source).toBe('bank');
+    expect((await read()).source).toBe('bank');
   });
 });
 
 it('a value that cannot be opened is ignored, and logged once', async () => {
   const { read, lines, damage } = await scene({ lookedAtMs: NOW_MS - 1000, loadedMs: NOW_MS - 1000 });
   damage();
-  for (let times = 0; times < 3; times += 1) expect((await read()).snapshot.source).toBe('bank');
+  for (let times = 0; times < 3; times += 1) expect((await read()).source).toBe('bank');
   expect(lines('sharing.refused')).toMatchObject([{ what: 'redis', reason: 'damaged' }]);
 });
 
@@ -160,7 +160,7 @@ describe('after access was withdrawn', () => {
   it('an older copy that another instance stores again is not taken until the bank lists accounts again', async () => {
     const { bank, clock, read, take, sent } = await scene({ lookedAtMs: NOW_MS - 20_000, loadedMs: NOW_MS - 20_000 });
     const ANY_AGE = () => true;
-    expect((await take(ANY_AGE))?.snapshot.source).toBe('shared');
+    expect((await take(ANY_AGE))?.source).toBe('shared');
     bank.error = new GatewayError('access-not-granted', 'no');
     await expect(read()).rejects.toThrow('no');
     clock.advance(1);
@@ -168,7 +168,7 @@ describe('after access was withdrawn', () => {
     await until(() => sent.some(([name]) => name === 'DEL'));
     bank.error = null;
     await read();
-    expect((await take(ANY_AGE))?.snapshot.source).toBe('shared');
+    expect((await take(ANY_AGE))?.source).toBe('shared');
   });
 });
 
@@ -182,7 +182,7 @@ describe("another instance's refresh", () => {
     await read();
     lock();
     const began = clock.now();
-    expect((await read()).snapshot.source).toBe('bank');
+    expect((await read()).source).toBe('bank');
     expect(clock.since(began)).toBe(waitedMs);
   });
 
@@ -190,7 +190,7 @@ describe("another instance's refresh", () => {
     const { clock, read, lock } = await scene({ lookedAtMs: 0, loadedMs: 0 });
     lock('owner');
     const began = clock.now();
-    expect((await read()).snapshot.source).toBe('bank');
+    expect((await read()).source).toBe('bank');
     // one check
     expect(clock.since(began)).toBe(1000);
   });
@@ -199,7 +199,7 @@ describe("another instance's refresh", () => {
     const { clock, read, lock } = await scene({ lookedAtMs: 0, loadedMs: 0 }, { SNAPSHOT_READ_TIMEOUT_MS: 6000 });
     lock();
     const began = clock.now();
-    expect((await read()).snapshot.source).toBe('bank');
+    expect((await read()).source).toBe('bank');
     expect(clock.since(began)).toBe(2000);
   });
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ReadSnapshot, RefreshRequest, SnapshotSource } from '../snapshot/snapshot-source.js';
+import type { RefreshRequest, Snapshot, SnapshotSource } from '../snapshot/snapshot-source.js';
 import type { Instant } from '../time/clock.js';
 import { orAborted, within } from '../time/deadline.js';
 import { RedisConnection, RedisFailure, type Command, type RedisSettings } from './redis-connection.js';
@@ -57,11 +57,11 @@ export class RedisSource extends StoredSource {
    * Takes an acceptable stored copy, waits until another instance has stored one, or reads from the source.
    * @throws what the source throws, or the reason of the signal
    */
-  override async read(request: RefreshRequest): Promise<ReadSnapshot> {
+  override async read(request: RefreshRequest): Promise<Snapshot> {
     const group = await this.parts.group();
     const found = await this.#find(group, request).catch(toNullIfRedisFails);
-    const read = found && 'snapshot' in found ? found : await this.#readFromSource(group, found, request);
-    this.#durationMs = read.snapshot.durationMs;
+    const read = found && 'list' in found ? found : await this.#readFromSource(group, found, request);
+    this.#durationMs = read.durationMs;
     return read;
   }
 
@@ -76,7 +76,7 @@ export class RedisSource extends StoredSource {
    * maximum wait.
    * @throws RedisFailure; the reason of the signal
    */
-  async #find(group: Group, { accepts, signal }: RefreshRequest): Promise<ReadSnapshot | LockedState> {
+  async #find(group: Group, { accepts, signal }: RefreshRequest): Promise<Snapshot | LockedState> {
     const { clock } = this.parts;
     const began = clock.now();
     let state = await this.redis.lockAndInspect(group, this.connection.waitMs);
@@ -113,7 +113,7 @@ export class RedisSource extends StoredSource {
   }
 
   /** @param state null while Redis is unavailable */
-  async #readFromSource(group: Group, state: LockedState | null, request: RefreshRequest): Promise<ReadSnapshot> {
+  async #readFromSource(group: Group, state: LockedState | null, request: RefreshRequest): Promise<Snapshot> {
     if (!state) return this.readAndStore(request, null);
     if (state.locked) this.redis.keepLock(group);
     try {

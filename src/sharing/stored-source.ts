@@ -5,7 +5,6 @@ import { ListThread } from '../snapshot/list-thread.js';
 import {
   SnapshotSource,
   type Accepts,
-  type ReadSnapshot,
   type RefreshRequest,
   type SharingStatus,
   type Snapshot,
@@ -77,11 +76,11 @@ export class StoredSource extends SnapshotSource {
     super();
   }
 
-  override read(request: RefreshRequest): Promise<ReadSnapshot> {
+  override read(request: RefreshRequest): Promise<Snapshot> {
     return this.readAndStore(request, (snapshot) => snapshot);
   }
 
-  override async take(accepts: Accepts): Promise<ReadSnapshot | null> {
+  override async take(accepts: Accepts): Promise<Snapshot | null> {
     const { group, settings, clock } = this.parts;
     const acceptsInTime: Accepts = (copy) => {
       if (copy.leadMs > settings.SNAPSHOT_MAX_AGE_MS) throw new CopyRejected('too-old');
@@ -116,14 +115,14 @@ export class StoredSource extends SnapshotSource {
   protected async readAndStore(
     request: RefreshRequest,
     toDated: ((snapshot: Snapshot) => Snapshot) | null,
-  ): Promise<ReadSnapshot> {
+  ): Promise<Snapshot> {
     try {
       const read = await this.source.read(request);
       this.#withdrawnAt = null;
       if (!toDated) return read;
-      const snapshot = toDated(read.snapshot);
+      const snapshot = toDated(read);
       this.#writeSoon(snapshot);
-      return { ...read, snapshot };
+      return snapshot;
     } catch (error) {
       if (error instanceof GatewayError && error.code === 'access-not-granted') this.#drop();
       throw error;
@@ -140,12 +139,7 @@ export class StoredSource extends SnapshotSource {
    * @param began when the refresh or the search for a copy began
    * @throws an error of the store
    */
-  protected async takeFrom(
-    group: Group,
-    state: CopyState,
-    began: Instant,
-    accepts: Accepts,
-  ): Promise<ReadSnapshot | null> {
+  protected async takeFrom(group: Group, state: CopyState, began: Instant, accepts: Accepts): Promise<Snapshot | null> {
     if (state.bytes === 0) return null;
     const { kind } = this.store;
     try {
@@ -158,7 +152,7 @@ export class StoredSource extends SnapshotSource {
       const snapshot = await toSnapshot(opened, toInstant(opened.facts, state), source);
       this.#reported = null;
       this.#lastTakenAt = this.#now();
-      return { snapshot, pages: 0 };
+      return snapshot;
     } catch (error) {
       if (!(error instanceof CopyRejected)) throw error;
       this.#report(error);
@@ -241,7 +235,7 @@ async function toSnapshot(
   const list = new ListThread();
   try {
     const size = await list.restore(json);
-    return { list, size, askedAt, asOf: new Date(asOfMs).toISOString(), durationMs, complete, source };
+    return { list, size, askedAt, asOf: new Date(asOfMs).toISOString(), durationMs, complete, pages: 0, source };
   } catch (error) {
     await list.end();
     throw new CopyRejected('damaged', { cause: error });

@@ -39,9 +39,9 @@ describe('the bank as a source', () => {
       return { accounts: 2, pages: 1, complete: true };
     };
     const begun = begin(readTwo);
-    const { snapshot, pages } = await begun.read();
+    const snapshot = await begun.read();
     onClose(() => snapshot.list.end());
-    expect([pages, snapshot.source]).toEqual([1, 'bank']);
+    expect([snapshot.pages, snapshot.source]).toEqual([1, 'bank']);
     expect(snapshot).toMatchObject({ size: 2, asOf: '2026-11-21T08:00:00.000Z', durationMs: 1500, complete: true });
   });
 

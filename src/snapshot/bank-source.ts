@@ -6,7 +6,7 @@ import { GatewayError } from '../errors/gateway-error.js';
 import { Clock } from '../time/clock.js';
 import { orAborted } from '../time/deadline.js';
 import { ListThread } from './list-thread.js';
-import { SnapshotSource, type ReadSnapshot, type RefreshRequest } from './snapshot-source.js';
+import { SnapshotSource, type RefreshRequest, type Snapshot } from './snapshot-source.js';
 
 /** Reads the whole account list from the bank, into its own thread. */
 @Injectable()
@@ -24,12 +24,7 @@ export class BankSource extends SnapshotSource {
    * A failed refresh ends only its own thread: the cached list has another.
    * @throws GatewayError as `AccountReader.read`, bank-timeout, internal-error; the reason of the signal
    */
-  override async read({
-    refreshId,
-    signal,
-    ownWork,
-    noteAsked,
-  }: Omit<RefreshRequest, 'accepts'>): Promise<ReadSnapshot> {
+  override async read({ refreshId, signal, ownWork, noteAsked }: Omit<RefreshRequest, 'accepts'>): Promise<Snapshot> {
     await ListThread.makeRoom();
     signal.throwIfAborted();
     const { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs } = this.settings;
@@ -44,7 +39,7 @@ export class BankSource extends SnapshotSource {
       this.drift.noteList(fields);
       const asOf = new Date(askedAt.wall).toISOString();
       const durationMs = this.clock.since(askedAt);
-      return { snapshot: { list, size, askedAt, asOf, durationMs, complete, source: 'bank' }, pages };
+      return { list, size, askedAt, asOf, durationMs, complete, pages, source: 'bank' };
     } catch (error) {
       // before the next refresh begins, so that threads do not pile up
       await list.end();

@@ -17,6 +17,8 @@ export interface Snapshot {
   readonly durationMs: number;
   /** True if the bank's own count matches; null without a count. */
   readonly complete: boolean | null;
+  /** Number of pages from the bank; 0 for a stored copy. */
+  readonly pages: number;
   /** Read by this instance, taken from another instance, or left by an earlier run. */
   readonly source: 'bank' | 'shared' | 'file';
   /** True for a stored copy that did not replace a refresh: it is stale, however young, until one succeeds. */
@@ -45,13 +47,6 @@ export interface RefreshRequest {
   readonly noteAsked?: NoteAsked;
 }
 
-/** The result of a successful refresh. */
-export interface ReadSnapshot {
-  readonly snapshot: Snapshot;
-  /** Number of pages from the bank; 0 for a stored copy. */
-  readonly pages: number;
-}
-
 /** The state of the stored copy. */
 export interface SharingStatus {
   /** Null without REDIS_URL. Times are ISO 8601; null for never. */
@@ -71,7 +66,7 @@ export interface SharingStatus {
 /** The origin of snapshots: the bank, or a source that wraps another one, such as Redis around the bank. */
 export abstract class SnapshotSource {
   /** @throws GatewayError; the reason of the signal */
-  abstract read(request: RefreshRequest): Promise<ReadSnapshot>;
+  abstract read(request: RefreshRequest): Promise<Snapshot>;
 
   /** True if other instances share their copies through it. */
   get isShared(): boolean {
@@ -79,7 +74,7 @@ export abstract class SnapshotSource {
   }
 
   /** Returns the stored copy, if it is acceptable, without a call to the bank; else null. Never rejects. */
-  async take(_accepts: Accepts): Promise<ReadSnapshot | null> {
+  async take(_accepts: Accepts): Promise<Snapshot | null> {
     return null;
   }
 

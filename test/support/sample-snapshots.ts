@@ -107,7 +107,16 @@ export function snapshotOf(
   source: Snapshot['source'] = 'bank',
 ): Snapshot {
   const asOf = new Date(askedAt.wall).toISOString();
-  return { list: new LocalList(accounts), size: accounts.length, askedAt, asOf, durationMs, complete, source };
+  return {
+    list: new LocalList(accounts),
+    size: accounts.length,
+    askedAt,
+    asOf,
+    durationMs,
+    complete,
+    pages: 1,
+    source,
+  };
 }
 
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null, freq: 4 });

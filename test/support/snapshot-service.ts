@@ -8,8 +8,8 @@ import { SnapshotService } from '../../src/cache/snapshot-service.js';
 import {
   SnapshotSource,
   type Accepts,
-  type ReadSnapshot,
   type RefreshRequest,
+  type Snapshot,
 } from '../../src/snapshot/snapshot-source.js';
 import { Activity } from '../../src/telemetry/activity.js';
 import type { Clock } from '../../src/time/clock.js';
@@ -24,7 +24,7 @@ const SETTINGS = {
 };
 
 interface Parts {
-  readonly read: (request: RefreshRequest) => Promise<ReadSnapshot>;
+  readonly read: (request: RefreshRequest) => Promise<Snapshot>;
   /** Copies from other instances; by default there are none. */
   readonly take?: SnapshotSource['take'];
   readonly clock: Clock;
@@ -41,7 +41,7 @@ class ScriptedSource extends SnapshotSource {
     super();
   }
 
-  override read(request: RefreshRequest): Promise<ReadSnapshot> {
+  override read(request: RefreshRequest): Promise<Snapshot> {
     return this.parts.read(request);
   }
 
@@ -49,7 +49,7 @@ class ScriptedSource extends SnapshotSource {
     return this.parts.take !== undefined;
   }
 
-  override async take(accepts: Accepts): Promise<ReadSnapshot | null> {
+  override async take(accepts: Accepts): Promise<Snapshot | null> {
     return this.parts.take?.(accepts) ?? null;
   }
 }

@@ -12,7 +12,7 @@ import { NoToken } from '../../auth/authorized-call.js';
 import type { IdentityHolder } from '../../auth/identity-holder.js';
 import { snapshotOf } from '../../../test/support/sample-snapshots.js';
 import { createSnapshotService } from '../../../test/support/snapshot-service.js';
-import type { ReadSnapshot, RefreshRequest, SnapshotSource } from '../../snapshot/snapshot-source.js';
+import type { RefreshRequest, Snapshot, SnapshotSource } from '../../snapshot/snapshot-source.js';
 import type { UnderWay } from '../../http/under-way.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { orAborted } from '../../time/deadline.js';
@@ -33,9 +33,9 @@ class Scene {
   readonly underWay = { isStopping: false };
   readonly counts = { tokens: 0, refreshes: 0 };
   unusable: string | null = null;
-  copy: ReadSnapshot | null = null;
+  copy: Snapshot | null = null;
   onToken: () => Promise<AccessToken> = () => Promise.resolve(this.token());
-  onRefresh: () => Promise<ReadSnapshot> = () => Promise.resolve(this.empty());
+  onRefresh: () => Promise<Snapshot> = () => Promise.resolve(this.empty());
   readonly tokens: AccessTokenProvider;
   readonly snapshots: SnapshotService;
   readonly status: GatewayStatus;
@@ -100,8 +100,8 @@ class Scene {
     return this.snapshots.get(ANY);
   }
 
-  empty(source: 'bank' | 'shared' = 'bank'): ReadSnapshot {
-    return { snapshot: snapshotOf([], true, this.clock.now(), 5, source), pages: 1 };
+  empty(source: 'bank' | 'shared' = 'bank'): Snapshot {
+    return snapshotOf([], true, this.clock.now(), 5, source);
   }
 
   token(): AccessToken {
