@@ -38,7 +38,8 @@ describe('node dist/main.js doctor', () => {
     const firewalled = await start({ SANDBOX_ALLOWED_IPS: [] });
     await control(firewalled, 'PATCH', { unlisted: 'reset' });
     const { code, stdout } = await doctor([], { ...toEnvironment(firewalled), EGRESS_PUBLIC_ADDRESS: '203.0.113.7' });
-    expect(code).toBe(6);
+    // route, if the reset arrives before the connection is reported as open, else tls
+    expect([5, 6]).toContain(code);
     expect(stdout).toMatch(
       /^What to do +Report it to the network team\..*ask the bank whether our address is on its allowlist.*\n +.*Ours is `EGRESS_PUBLIC_ADDRESS`/ms,
     );
