@@ -22,7 +22,7 @@ export interface Problem {
 const DOCTOR =
   '[Run the doctor](troubleshooting.md#the-doctor). It stops at the step that fails, and names the reason.';
 const REPORT = 'Report it to the bank.';
-const COPY_REPORT = 'Copy the report on the status page: it has times, host, answer and certificate.';
+const COPY_REPORT = 'Copy the report on the status page: it contains times, host, answer and certificate.';
 const ALLOWLIST =
   'Some banks drop or reset connections of an address that is not on their allowlist. Ours is `EGRESS_PUBLIC_ADDRESS`, if that is set.';
 const KEEP_RUNNING =
@@ -290,7 +290,7 @@ export const PROBLEMS = {
     status: 502,
     owner: 'network',
     title: 'The egress proxy opened no tunnel',
-    when: '`detail` has the status of the egress proxy, or what is wrong with its TLS. The operator must act on a 401 or 407, and on an https proxy that is not trusted or wants a certificate.',
+    when: '`detail` contains the status of the egress proxy, or what is wrong with its TLS. The operator must act on a 401 or 407, and on an https proxy that is not trusted or wants a certificate.',
     steps: [
       'Fix the proxy or its rules so that it allows the tunnel. For a 401 or 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank. Without a status, check http:// or https:// in EGRESS_PROXY_URL, and EGRESS_PROXY_CA_FILE.',
       DOCTOR,
@@ -320,7 +320,7 @@ export const PROBLEMS = {
     steps: [
       'Find out which app calls too often, or whether the bank is slow. The status page shows both. If there are too many open files, raise their limit.',
       'Ask the team of that app to poll with `If-None-Match`, at most every `max-age` seconds.',
-      'Look at the CPU and the memory of this machine, and at the size of the list: [Size](deploy.md#size) has what it needs.',
+      'Look at the CPU and the memory of this machine, and at the size of the list: [Size](deploy.md#size) lists what it needs.',
       'The limit of [open files](deploy.md#size) is `LimitNOFILE` on systemd, and `--ulimit nofile` with Docker. `ls /proc/<pid>/fd | wc -l` counts them.',
       'If the load is expected, raise `MAX_REQUESTS_WAITING` and [restart](troubleshooting.md#commands), or add an instance.',
     ],
@@ -371,7 +371,7 @@ export const PROBLEMS = {
       'See which one it is, and its date: `certificate` and `listener` in `/health`. The bank issues the first, your CA the second.',
       '[Check the new file](certificates.md#renew-the-certificate) before you install it.',
       'Replace the old file. The gateway loads it within 5 seconds, tests it at the bank, and keeps the old one if that fails.',
-      'Read the log: `certificate.replaced` has the new date, `certificate.refused` the reason.',
+      'Read the log: `certificate.replaced` shows the new date, `certificate.refused` the reason.',
     ],
   },
   'bank-slow': {

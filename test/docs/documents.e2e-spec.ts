@@ -108,7 +108,9 @@ function loggedEvents(): string[] {
     (path) => path.endsWith('.ts') && !path.endsWith('.spec.ts'),
   );
   const events = sources.flatMap((path) =>
-    [...read(join('src', path)).matchAll(/\bevent: '([a-z.-]+)'/g)].map(([, event]) => event ?? ''),
+    [...read(join('src', path)).matchAll(/\bevent(?:: | = [^\n;']*)'([a-z.-]+)'(?: : '([a-z.-]+)')?/g)].flatMap(
+      ([, ...events]) => events.filter((event) => event !== undefined),
+    ),
   );
   return [...new Set(events)].toSorted();
 }
