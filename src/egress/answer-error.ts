@@ -36,7 +36,7 @@ export function toAnswerError(answer: WireAnswer, target: BankTarget): GatewayEr
   const retryAfterMs = toRetryAfterMs(headers['retry-after'], headers.date);
   const isAskedToWait = status === 429 || (status === 503 && retryAfterMs !== undefined);
   const fail = (code: ProblemCode, detail: string) => {
-    const bankReference = readReference(headers, answer.body);
+    const bankReference = readReference(answer);
     return new GatewayError(code, detail, { retryAfterMs, upstreamStatus: status, bankReference, isAskedToWait });
   };
   const name = NAMES[target].replace('the', 'The');

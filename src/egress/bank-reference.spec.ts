@@ -6,8 +6,10 @@ const W3C = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00';
 const IBAN = 'DE89370400440532013000';
 const NONE = { bankCode: undefined, bankTraceId: undefined };
 
-const read = (body: unknown, headers: Record<string, string> = {}) =>
-  readReference(headers, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
+const read = (body: unknown, headers: Record<string, string> = {}, credentials: string[] = []) => {
+  const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  return readReference({ status: 401, headers, body: bytes, credentials });
+};
 
 describe('the reference of a failed answer', () => {
   it.each<[string, unknown, string | undefined, string | undefined]>([
@@ -37,6 +39,19 @@ describe('the reference of a failed answer', () => {
     ['x-other', UUID, undefined],
   ])('has the trace id of %s: %s', (name, value, bankTraceId) => {
     expect(read('<html>', { [name]: value })).toEqual({ ...NONE, bankTraceId });
+  });
+
+  it.each([
+    ['the token', { traceId: W3C }, [W3C]],
+    ['a part of the token', { traceId: UUID }, [`opaque-${UUID}`]],
+    ['the password', { code: 'swordfish' }, ['m2m', 'swordfish']],
+    ['a text with the password', { code: 'BadPasswordswordfish' }, ['m2m', 'swordfish']],
+    ['a short user name', { code: 'ada' }, ['ada', 'swordfish']],
+  ])('is nothing of what we sent: %s', (_name, body, credentials) => {
+    expect(read(body, {}, credentials)).toEqual(NONE);
+    expect(read(body)).not.toEqual(NONE);
+    // the negative case: a code that has the short user name in it
+    expect(read({ code: 'Invadad' }, {}, credentials)).toEqual({ ...NONE, bankCode: 'Invadad' });
   });
 
   it.each<[string, unknown]>([

@@ -1,5 +1,5 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { BankReference } from '../errors/gateway-error.js';
+import type { WireAnswer } from './wire-client.js';
 
 /** A larger body is not read: error bodies are small. */
 const MAX_BODY_BYTES = 65_536;
@@ -11,15 +11,27 @@ const TRACE_HEADERS = ['x-correlation-id', 'x-request-id', 'x-amzn-trace-id'];
 
 /**
  * The code and the trace id of a failed answer, by which the bank's service desk finds it: from the JSON body, its first error, or
- * the usual headers. Anything that does not match the strict patterns is left out, because a body may quote secrets or accounts.
+ * the usual headers. Anything that does not match the strict patterns is left out, because a body may quote secrets or accounts; so
+ * is what we authenticated with.
  */
-export function readReference(headers: IncomingHttpHeaders, body: Buffer): BankReference {
+export function readReference({ headers, body, credentials = [] }: WireAnswer): BankReference {
   const found = objectsOf(body);
   const [, ofParent] = /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(String(headers['traceparent'])) ?? [];
   const traceIds = [...found.map(({ traceId }) => traceId), ofParent, ...TRACE_HEADERS.map((name) => headers[name])];
+  const find = (pattern: RegExp, texts: readonly unknown[]) =>
+    texts.find(
+      (text): text is string =>
+        typeof text === 'string' &&
+        pattern.test(text) &&
+        !isNumber(text) &&
+        !credentials.some((each) => overlap(each, text)),
+    );
   return {
-    bankCode: found.flatMap(({ errorCode, code }) => [errorCode, code]).find((text) => matches(CODE, text)),
-    bankTraceId: traceIds.find((text): text is string => matches(TRACE_ID, text) && !isNumber(text)),
+    bankCode: find(
+      CODE,
+      found.flatMap(({ errorCode, code }) => [errorCode, code]),
+    ),
+    bankTraceId: find(TRACE_ID, traceIds),
   };
 }
 
@@ -35,6 +47,8 @@ function objectsOf(body: Buffer): Readonly<Record<string, unknown>>[] {
   }
 }
 
-const matches = (pattern: RegExp, text: unknown): text is string => typeof text === 'string' && pattern.test(text);
+/** True if one is the other or, unless it is so short that this means nothing, a part of it. */
+const overlap = (a: string, b: string): boolean =>
+  a === b || (Math.min(a.length, b.length) > 5 && (a.includes(b) || b.includes(a)));
 
 const isNumber = (text: string): boolean => NUMBER.test(text) || NUMBER.test(text.replaceAll('-', ''));

@@ -61,6 +61,8 @@ export interface WireAnswer {
   readonly body: Buffer;
   /** True if the handshake was over TLS 1.2, in which the bank can ask for our certificate at any time. */
   readonly isOlderTls?: boolean;
+  /** What we authenticated with: token, or user name and password. It must not come back out of an answer. */
+  readonly credentials?: readonly string[];
 }
 
 /** A response and its error; null for one that can be used. */
@@ -139,7 +141,8 @@ export async function getOverWire(request: WireRequest, options: WireOptions): P
     const { headers } = call;
     const body = await readBody(data, headers['content-encoding'] ?? '', maxBytes);
     if (status === 408 && call.isOnKeptConnection) throw unasked();
-    return { status, headers, body, isOlderTls: call.isOlderTls };
+    const credentials = toCredentials(request.headers['Authorization']);
+    return { status, headers, body, isOlderTls: call.isOlderTls, credentials };
   } catch (error) {
     throw call.toFailure(error);
   }
@@ -202,6 +205,12 @@ class OpenedCall {
     const cause = status === null ? thrown : (this.#error ?? thrown);
     return new CallFailed(cause, status, reusedSocket, connectionOf(socket));
   }
+}
+
+/** The token, and for Basic the user name and the password; noise for a token that is decoded in vain. */
+function toCredentials(authorization = ''): readonly string[] {
+  const [, value = ''] = authorization.split(' ');
+  return [value, ...Buffer.from(value, 'base64').toString().split(':')];
 }
 
 const decompress = promisify(gunzip);
