@@ -195,8 +195,9 @@ describe('a log that cannot be written', () => {
 });
 
 describe('a graceful stop', () => {
-  it('completes the call in flight, closes idle connections and ends with exit code 0', async () => {
-    const program = await startWith({ SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0' });
+  /** The program with a call in flight, whose bank answers once `letGo` is called. */
+  async function startBusy(env: Record<string, string> = {}) {
+    const program = await startWith({ SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0', ...env });
     const url = await program.started();
     await until(() => program.events('snapshot.refreshed').length === 1);
     const letGo = holdAccounts(bank);
@@ -204,6 +205,16 @@ describe('a graceful stop', () => {
     // checked later than its possible failure
     inFlight.catch(() => undefined);
     await until(() => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts')).length === 2);
+    const isClosed = () =>
+      get(`${url}/health/live`).then(
+        () => false,
+        () => true,
+      );
+    return { program, url, letGo, inFlight, isClosed };
+  }
+
+  it('completes the call in flight, closes idle connections and ends with exit code 0', async () => {
+    const { program, url, letGo, inFlight, isClosed } = await startBusy();
     const agent = new Agent({ keepAlive: true });
     const idle = Promise.withResolvers<void>();
     request(`${url}/health/live`, { agent }, (response) => {
@@ -213,12 +224,7 @@ describe('a graceful stop', () => {
     await until(() => Object.keys(agent.freeSockets).length === 1);
     program.child.kill('SIGTERM');
     await until(() => program.events('gateway.stopping').length === 1);
-    await until(() =>
-      get(`${url}/health/live`).then(
-        () => false,
-        () => true,
-      ),
-    );
+    await until(isClosed);
     letGo();
     const answer = await inFlight;
     await idle.promise;
@@ -231,24 +237,12 @@ describe('a graceful stop', () => {
   });
 
   it('completes the call in flight even if it gets SIGHUP while it drains', async () => {
-    const program = await startWith({ SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0', SHUTDOWN_DELAY_MS: '500' });
-    const url = await program.started();
-    await until(() => program.events('snapshot.refreshed').length === 1);
-    const letGo = holdAccounts(bank);
-    const inFlight = get(`${url}/api/v1/accounts`);
-    inFlight.catch(() => undefined);
-    await until(() => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts')).length === 2);
+    const { program, letGo, inFlight, isClosed } = await startBusy({ SHUTDOWN_DELAY_MS: '500' });
     program.child.kill('SIGTERM');
     await until(() => program.events('gateway.stopping').length === 1);
     program.child.kill('SIGHUP');
     await until(() => program.events('config.reload').length === 1);
-    // from now on, the listener is closed
-    await until(() =>
-      get(`${url}/health/live`).then(
-        () => false,
-        () => true,
-      ),
-    );
+    await until(isClosed);
     program.child.kill('SIGHUP');
     await until(() => program.events('config.reload').length === 2);
     letGo();
