@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createClient, type Account, type Problem } from '../src/index.js';
@@ -58,7 +58,11 @@ const toClockFile = (ms: number): string => {
   return file;
 };
 const clockFile = toClockFile(0);
-const moveClock = (ms: number) => writeFileSync(clockFile, String((movedMs += ms)));
+/** In one step: the program must never read half a file, which would turn its clock back. */
+const moveClock = (ms: number) => {
+  writeFileSync(`${clockFile}.new`, String((movedMs += ms)));
+  renameSync(`${clockFile}.new`, clockFile);
+};
 const stopped = { wall: Date.now(), monotonic: Math.floor(performance.now()) };
 
 beforeAll(async () => {
