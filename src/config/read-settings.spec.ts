@@ -376,7 +376,7 @@ describe('texts from Windows and Docker', () => {
     const { warnings } = readSettings({ ...BANK, ...quoted }, LIVE);
     expect(warnings).toEqual([
       expect.stringMatching(/^the value of BANK_PASSWORD begins and ends with a quote/),
-      expect.stringMatching(/^the value of BANK_PFX_PASSCODE_FILE begins/),
+      expect.stringMatching(/^the text in the file of BANK_PFX_PASSCODE_FILE begins/),
     ]);
     expect(String(warnings)).not.toContain('hunter2');
     expect(readSettings({ ...BANK, BANK_PASSWORD: `${text}x` }, LIVE).warnings).toEqual([]);

@@ -137,7 +137,7 @@ function readValue(env: NodeJS.ProcessEnv, name: SettingName, sandbox: boolean):
     const because = reason ? `; its value ${reason}` : '';
     if (error)
       return reject(toProblem(error) + (inherits.includes(variable) ? ` (${name} overrides it)` : '') + because);
-    const warning = hint ? `the value of ${variable} ${hint}` : undefined;
+    const warning = hint ? `the ${source ? 'text in the file' : 'value'} of ${variable} ${hint}` : undefined;
     return { value: source && isSource(data) ? source : data, ...(warning && { warning }) };
   } catch (error) {
     if (error instanceof FileUnusable) return reject(error.problem);
