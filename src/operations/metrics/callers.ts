@@ -61,10 +61,12 @@ export class Callers {
   get clients(): RecentClient[] {
     this.#forgetOld();
     const clients: RecentClient[] = [];
-    for (const [name, { minute: points, lastAt: at }] of this.#byName) {
+    const since = this.clock.now().monotonic - 60_000;
+    for (const [name, { minute: points, lastAt: at, lastSeen }] of this.#byName) {
       if (at === null) continue;
       const minute = new CallTally();
-      for (const calls of points) minute.add(calls);
+      // no point ends while the machine sleeps
+      if (lastSeen > since) for (const calls of points) minute.add(calls);
       const { requests: callsPerMinute, current, stale, errors } = minute;
       const lastAt = new Date(at).toISOString();
       clients.push({ name, callsPerMinute, p99Ms: minute.percentileMs(99), current, stale, errors, lastAt });
