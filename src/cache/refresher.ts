@@ -178,7 +178,8 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     const fields = { refreshId, accounts, pages, complete, ms: Math.round(durationMs), source };
     logger.info({ event: 'snapshot.refreshed', ...fields }, 'accounts refreshed');
     if (complete === false) {
-      const message = 'the list changed during both passes; accounts may be missing or duplicated';
+      const message =
+        "the list disagrees with the bank's count or repeats an account; accounts may be missing or duplicated";
       logger.warn({ event: 'snapshot.incomplete', ...fields }, message);
     }
     if (this.cached.isEmptied && !wasEmptied) {

@@ -57,7 +57,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     for (const warning of [...warnOfNode(process.versions.node), ...warnings])
       logger.warn({ event: 'config.warning' }, warning);
     // ends a back-off that the sandbox's switches caused
-    const onReset = () => reload({ event: 'sandbox.reset' }, 'a switch of the sandbox was turned off');
+    const onReset = () => reload({ event: 'sandbox.reset' }, 'the switches of the sandbox were reset');
     const { settings, sandbox } =
       read.mode === 'sandbox'
         ? await startEmbeddedSandbox(read, { fresh: options.fresh, replayFile: options.replay, onReset })

@@ -26,7 +26,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'bank.recovered': 'The bank answers again',
   'sharing.recovered': 'Redis can be used again',
   'config.reload': 'Reload requested',
-  'sandbox.reset': 'A switch of the sandbox was changed',
+  'sandbox.reset': 'The switches of the sandbox were reset',
 };
 
 /** The events of the last hour, grouped by code (or else by event), newest first. A recovery ends those before it. */

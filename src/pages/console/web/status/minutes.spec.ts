@@ -91,7 +91,7 @@ describe('events', () => {
     const groups = groupEvents(events, PROBLEMS, ['bank-error'], NOW);
     expect(groups.map(({ title, count, open, bySwitch }) => [title, count, open, bySwitch])).toEqual([
       ['Reload requested', 1, false, false],
-      ['A switch of the sandbox was changed', 1, false, true],
+      ['The switches of the sandbox were reset', 1, false, true],
       ['It failed', 1, false, false],
       ['The bank returned a server error', 2, true, false],
       ['The bank answers again', 1, false, false],
