@@ -106,7 +106,7 @@ const connections = new WeakMap<Socket, Connection>();
 export const connectionOf = (socket: Socket | null | undefined): Connection | null =>
   (socket && connections.get(socket)) ?? null;
 
-/** No connection within the connect deadline. Not retried, like every time-out (docs/calling-the-bank.md#retries). */
+/** No connection within the connect deadline. The page is not retried (docs/calling-the-bank.md#retries). */
 export class ConnectTimedOut extends GatewayError {}
 
 /**

@@ -29,7 +29,7 @@ export class DialFailed extends Error {
 
 /**
  * Opens a TCP connection, to the bank or to its proxy. Of several addresses, each but the last gets a quarter of the
- * connect deadline, of many an eighth; Node's 250 ms is too short for a distant one. With a source address, only
+ * connect deadline, down to an eighth if there are many; Node's 250 ms is too short for a distant one. With a source address, only
  * addresses of its family are tried. An attempt that `signal` ends leaves no socket.
  * @throws DialFailed
  */

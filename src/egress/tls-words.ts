@@ -3,7 +3,7 @@ import { datesInWords } from './untrusted-chain.js';
 
 /**
  * The TLS alerts that mean `certificate-rejected`: a server sends them when it rejects the client's certificate (RFC
- * 8446 §6.2). The words fit any server.
+ * 8446 §6.2). Alert 40 does only after the ServerHello. The words fit any server.
  */
 const REJECTION_ALERTS: Readonly<Record<string, string>> = {
   40: 'it does not accept the certificate',

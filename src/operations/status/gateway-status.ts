@@ -57,7 +57,7 @@ export function toFailureSeries({ token, snapshot }: Pick<GatewayFacts, 'token' 
   const troubles = [token.trouble, snapshot.trouble].filter((trouble) => trouble !== null);
   const circuits = troubles.map(({ circuit }) => circuit);
   return {
-    /** The state of the back-off: whether calls go to the bank. */
+    /** `open` during a back-off of the token or the list; `half-open` when the next call is a probe. */
     circuit: circuits.includes('open') ? ('open' as const) : (circuits[0] ?? ('closed' as const)),
     failingSince: troubles.map(({ since }) => since).toSorted()[0] ?? null,
     attempts: troubles.length > 0 ? Math.max(...troubles.map(({ attempts }) => attempts)) : null,
