@@ -217,7 +217,7 @@ it.each<[string, (holder: IdentityHolder, settings: Settings) => Promise<void>]>
       return expect(answer).resolves.toMatchObject({ status: 200 });
     },
   ],
-])('a changed CA file does not wait with the new certificate, once %s fails for the old CA', async (_name, call) => {
+])('a changed CA file is used before the new certificate if %s fails with the old CA', async (_name, call) => {
   let roots = Buffer.of();
   const { bank, holder, log, settings } = await startHolder(({ files }) => {
     roots = readFileSync(files.ca);

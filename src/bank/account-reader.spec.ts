@@ -156,7 +156,7 @@ describe('a list that does not change', () => {
   it.each([
     [0, true],
     [null, null],
-  ])('that is empty with the count %p takes one request, and complete is %p', async (rowCount, complete) => {
+  ])('is read with one request if it is empty (count %p): complete is %p', async (rowCount, complete) => {
     const { read, numbers } = begin(() => page([], { rowCount }));
     expect(await read()).toEqual({ accounts: 0, list: [], complete, pages: 1 });
     expect(numbers()).toEqual([1]);
@@ -324,7 +324,7 @@ describe('a page size that the bank rejects', () => {
     expect(ids(await read())).toHaveLength(15);
   });
 
-  it('the negative case: is not recognized by a 400 that does not mention it', async () => {
+  it('the negative case: a 400 that does not name the page size is not about it', async () => {
     const { read, requests } = begin(() => answer(400, { errors: { PageNumber: ['is wrong'] } }));
     expect([(await rejectionOf(read)).code, requests.length]).toEqual(['bank-refused', 1]);
   });

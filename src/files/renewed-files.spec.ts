@@ -80,7 +80,7 @@ it.each<[string, (path: string) => void]>([
   files.close();
 });
 
-it('a file that is still being written is waited for', async () => {
+it('a file that is still being written is read once it stops changing', async () => {
   const { files, did, path } = await follow();
   for (const text of ['s', 'sec', 'second']) {
     writeFileSync(path, text);

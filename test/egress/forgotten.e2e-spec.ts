@@ -101,7 +101,7 @@ describe('connections that close without a response', () => {
   const closing = (version: (typeof VERSIONS)[number], isFailing: (number: number) => boolean) =>
     startScripted(({ socket, number, end }) => (isFailing(number) ? end('FIN') : void socket.end(OK_AND_END)), version);
 
-  test('twice in a row after full handshakes over TLS 1.3, at a host that has never responded: our certificate, with a short back-off', async () => {
+  test('twice in a row after full handshakes over TLS 1.3, at a host that has never responded, reject our certificate, with a short back-off', async () => {
     const bank = await closing('TLSv1.3', () => true);
     expect(await failureOf(createEgress(newClient()).get(accountsAt(bank.url)))).toMatchObject({
       code: 'certificate-rejected',
@@ -111,7 +111,7 @@ describe('connections that close without a response', () => {
     expect(bank.resumed).toEqual([false, false]);
   });
 
-  test('over TLS 1.2: the bank is unreachable', async () => {
+  test('over TLS 1.2 mean that the bank is unreachable', async () => {
     const bank = await closing('TLSv1.2', () => true);
     const failed = await failureOf(createEgress(newClient()).get(accountsAt(bank.url)));
     expect(failed).toMatchObject({ code: 'bank-unreachable', owner: 'network' });
@@ -131,7 +131,7 @@ describe('connections that close without a response', () => {
     expect((await failureOf(createEgress(newClient()).get(accountsAt(bank.url)))).code).toBe('certificate-rejected');
   });
 
-  test('only once: the call is retried at once, and succeeds', async () => {
+  test('only once are retried at once, and the call succeeds', async () => {
     const bank = await closing('TLSv1.3', (number) => number === 1);
     expect((await createEgress(newClient()).get(accountsAt(bank.url))).status).toBe(200);
     expect(bank.resumed).toHaveLength(2);

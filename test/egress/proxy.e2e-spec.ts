@@ -290,7 +290,7 @@ describe('a proxy that floods', () => {
 });
 
 describe('an unreachable proxy', () => {
-  test.each(['http', 'https'])('whose %s port is closed', async (scheme) => {
+  test.each(['http', 'https'])('whose %s port is closed is proxy-unavailable', async (scheme) => {
     const egress = createEgress(identityFor(bank), {
       EGRESS_PROXY_URL: new URL(`${scheme}://127.0.0.1:${await closedPort()}`),
     });
@@ -302,7 +302,7 @@ describe('an unreachable proxy', () => {
     });
   });
 
-  test('that is silent during the TLS handshake', async () => {
+  test('that is silent during the TLS handshake is proxy-unavailable', async () => {
     const mute = await startRawServer();
     const egress = createEgress(identityFor(bank), {
       EGRESS_PROXY_URL: new URL(`https://localhost:${mute.port}`),

@@ -79,7 +79,7 @@ describe('the commands', () => {
     expect(commandsOf(code).length > 0 || links.length === 0).toBe(true);
   });
 
-  it('for the doctor on systemd is the one of the document', () => {
+  it('for the doctor on systemd are those in the document', () => {
     const text = readDocument('docs/troubleshooting.md').replaceAll(/ \\\n\s*/g, ' ');
     expect(text).toContain(COMMANDS['The doctor'].systemd);
   });

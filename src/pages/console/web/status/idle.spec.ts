@@ -49,7 +49,7 @@ describe('a gateway that no app calls', () => {
     ]);
   });
 
-  it('has a token that /health renewed: network and token service were tried, the list was not', () => {
+  it('shows network and token service as tried, and the list as not tried, if /health renewed the token', () => {
     const health = healthWith('ok', { token: { lastSuccessAt: new Date(LATER - 20_000).toISOString() } });
     expect(textOf(health)?.[2]).toBe('The copy expired at 10:17:58, so the next call waits for the bank.');
     expect(pathOf(health, silent, LATER).slice(1, 4)).toEqual([
@@ -215,7 +215,7 @@ describe('the path', () => {
     expect(pathOf(shut, recentWith([{}]), NOW).at(-1)).toBe('Your apps ok: 1 called, last minute');
   });
 
-  it('has the status and the start of the failing request', () => {
+  it('shows the status of the failing request and since when it fails', () => {
     const health = healthWith('degraded', { ...failingList(), ...copyUntil('10:14:01') });
     expect(pathOf(health, recentWith([{ stale: 3 }]), NOW).slice(3)).toEqual([
       'Account list warn: 503 since 10:09:13',

@@ -237,7 +237,7 @@ describe('what apps get', () => {
       healthWith('degraded', { sharing: problem('sharing-unavailable') }),
       'current: Apps get current data.',
     ],
-  ])('is said when %s', (_state, health, wanted) => {
+  ])('is described when %s', (_state, health, wanted) => {
     const incident = toIncident(health, NOW, PROBLEMS);
     expect(incident ? `${incident.served}: ${incident.headline}` : 'none').toBe(wanted);
   });
@@ -272,7 +272,7 @@ describe('what apps get', () => {
     expect(toNote(incident, health, NOW)).toContain('Your app gets snapshot.stale = true.');
   });
 
-  it('is counted by what their calls got', () => {
+  it('is counted by the results of their calls', () => {
     const failing = { current: 0, errors: 3 };
     const health = healthWith('error', { ...failingList(), ...copyUntil('10:12:30') });
     const recent = recentWith([failing, failing, {}]);
@@ -281,7 +281,7 @@ describe('what apps get', () => {
     expect(toPath(health, recent, NOW).at(-1)).toMatchObject({ level: 'bad', value: '2 apps get errors' });
   });
 
-  it('is no claim on calls that nobody has made', () => {
+  it('claims nothing about calls that nobody has made', () => {
     const health = healthWith('error', { ...failingList(), ...copyUntil('10:12:30') });
     const before = recentWith([{ lastAt: at('10:12:20') }, { current: 0, lastAt: at('10:13:00') }]);
     expect(incidentOf(health, before).headline).toBe('All calls fail with 503. No app has called since 10:12:30.');
@@ -298,12 +298,12 @@ describe('the table of apps', () => {
     { name: 'a-failing', current: 0, errors: 3 },
   ]).clients;
 
-  it('begins with the failing ones, then those with copies, rejections, current data, and no call', () => {
+  it('lists failing apps first, then those with copies, rejections, current data, and no call', () => {
     const names = toRows(clients).map(({ name }) => name);
     expect(names).toEqual(['a-failing', 'b-failing', 'old', 'wrong', 'well', 'silent']);
   });
 
-  it('sums up those without space', () => {
+  it('sums up the apps that do not fit', () => {
     expect(toRest(toRows(clients).slice(2))).toBe(
       '4 more: 1 on copies, 1 rejected (4xx), 1 current, 1 without a call in the last minute.',
     );
@@ -498,7 +498,7 @@ Please tell us what is wrong, and when your service will be back to normal.
     );
   });
 
-  it("has the bank's own code and trace id under the response", () => {
+  it("the report shows the bank's own code and trace id under the response", () => {
     const reference = { bankCode: 'AccountLocked', bankTraceId: '4bf92f3577b34da6a3ce929d0e0e4736' };
     const lastError = { code: 'credentials-rejected', at: '2026-11-21T10:13:00.000Z', status: 401, ...reference };
     const change = failingToken('credentials-rejected', 401, { lastError });
