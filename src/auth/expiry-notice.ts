@@ -18,7 +18,7 @@ interface Certificate {
 
 /** Texts in the log lines about a certificate. */
 interface Wording {
-  /** Its field `use` in the log; the client certificate has none. */
+  /** Value of the log field `use`; unset for the client certificate. */
   readonly use?: string;
   readonly what: string;
   /** The required action. */

@@ -22,7 +22,7 @@ export interface IdentityMaterial {
   readonly proxyCa: string | null;
 }
 
-/** What the files contain. The error of an unusable certificate is in its place: the rest may be used without it. */
+/** The content of the files. If the certificate is unusable, its error takes its place: the rest may still be used. */
 export interface FoundMaterial extends Omit<IdentityMaterial, 'certificate'> {
   readonly certificate: ClientCertificate | Error;
 }

@@ -40,7 +40,7 @@ const MAX_SCANNED_BYTES = 65_536;
 /** Reads the accounts of one page, in order. Page 1 starts the list, or restarts it: the pages before it are then void. */
 export type ParsePage = (number: number, body: Buffer) => Promise<PageFacts>;
 
-/** Notes why the refresh waits: the bank asked it to; null once it goes on. */
+/** Called with the bank's answer when it asks the refresh to wait, and with null once the refresh goes on. */
 export type NoteAsked = (error: GatewayError | null) => void;
 
 /** One refresh: its id at the bank, the signal that ends it, and how its pages are parsed. */
@@ -239,7 +239,7 @@ const tooManyPages = () =>
 const tooManyBytes = () =>
   new GatewayError('bank-response-invalid', 'The account list has more than 256 MB of pages in one refresh.');
 
-/** A 404; also a 400 after as many accounts as the bank counts: only a wrong count would have made it a page. */
+/** True for a 404 past page 1, and for a 400 once the bank's count is reached: there should be no such page. */
 function isPastTheEnd({ status }: WireAnswer, number: number, { outcome }: Paging): boolean {
   return number > 1 && (status === 404 || (status === 400 && outcome.complete === true));
 }

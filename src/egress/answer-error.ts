@@ -93,7 +93,7 @@ function speaksOfCertificate(body: Buffer): boolean {
   return SPEAKS_OF_CERTIFICATE.test(text);
 }
 
-/** Reads the response of the token endpoint first: a password that was never checked is not wrong. */
+/** The likely cause of a rejection by the token endpoint. Names the password only if the bank may have checked it. */
 function toCredentialsReason({ body, headers, isOlderTls }: WireAnswer): string {
   const schemes = schemesOf(headers['www-authenticate']);
   if (speaksOfCertificate(body)) {

@@ -10,9 +10,9 @@ const NUMBER = /(?:^|-)[a-f]{0,2}\d{14,}(?:-|$)/i;
 const TRACE_HEADERS = ['x-correlation-id', 'x-request-id', 'x-amzn-trace-id'];
 
 /**
- * The code and the trace id of a failed answer, by which the bank's service desk finds it: from the JSON body, its first error, or
- * the usual headers. Anything that does not match the strict patterns is left out, because a body may quote secrets or accounts; so
- * is what we authenticated with.
+ * The code and the trace id with which the bank's service desk finds a failed answer. They come from the JSON body, its
+ * first error, or the usual headers. Leaves out everything that does not match the strict patterns, because a body may
+ * quote secrets or accounts, and everything that we authenticated with.
  */
 export function readReference({ headers, body, credentials = [] }: WireAnswer): BankReference {
   const found = objectsOf(body);
@@ -47,7 +47,7 @@ function objectsOf(body: Buffer): Readonly<Record<string, unknown>>[] {
   }
 }
 
-/** True if one is the other or, unless it is so short that this means nothing, a part of it. */
+/** True if the texts are equal, or if one contains the other and both have more than five characters. */
 const overlap = (a: string, b: string): boolean =>
   a === b || (Math.min(a.length, b.length) > 5 && (a.includes(b) || b.includes(a)));
 

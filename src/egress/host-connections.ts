@@ -4,8 +4,8 @@ import type { Clock, Instant } from '../time/clock.js';
 import { CallFailed, type Hello } from './connection.js';
 
 /**
- * Greatest age of what is kept for a host, ms: connections, tunnels and the TLS session. A bank that moves to another address
- * is followed within this time.
+ * Maximum age of a host's connections, tunnels and TLS session, ms. If the bank moves to another address, the gateway
+ * follows within this time.
  */
 const MAX_AGE_MS = 60_000;
 
@@ -20,9 +20,10 @@ interface Kept {
 const answered = new Set<string>();
 
 /**
- * The connections to one host of the bank. A call makes at most three attempts, each plainer than the one before: over what
- * an earlier call left, then twice over a fresh connection. The next call begins with what worked. The agent keeps connections and
- * session; dropping it forgets them.
+ * The connections to one host of the bank. A call makes at most three attempts, each plainer than the one before: over
+ * what an earlier call left, then twice over a fresh connection. If both are closed as after a rejection of our
+ * certificate, one more over TLS 1.2 checks that. The next call begins with what worked. The agent keeps connections
+ * and session; dropping it forgets them.
  */
 export class HostConnections {
   #kept: Kept | null = null;

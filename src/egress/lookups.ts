@@ -7,7 +7,7 @@ import pLimit from 'p-limit';
 /** An answer that took longer than this also serves the attempts of the next minute, ms. */
 const LATE_MS = 1000;
 const LATE_ANSWER_SERVES_MS = 60_000;
-/** How long an address that did not answer is tried last, ms, and how many are remembered. */
+/** Time for which an address that did not answer is tried last, ms, and the maximum number of such addresses. */
 const SILENT_FOR_MS = 600_000;
 const MAX_SILENT = 500;
 
@@ -45,8 +45,7 @@ export class Lookups {
   }
 
   /**
-   * For what the gateway can do without (Redis, traces): all such names share one thread, so that the bank's lookup never
-   * waits for them.
+   * For optional services (Redis, traces). Their names share one thread, so that the bank's lookup never waits for them.
    */
   readonly optional: LookupFunction = (name, options, done) => {
     const find = callbackify(() => this.find(name, Number(options.family) || 0, true));

@@ -9,7 +9,7 @@ const MAX_NAME_LENGTH = 200;
 
 const chains = new WeakMap<Socket, readonly X509Certificate[]>();
 
-/** Keeps the certificates of a server that the runtime does not trust: it destroys the socket, and them with it. */
+/** Keeps the certificates of an untrusted server, which the runtime would discard with the socket. */
 export function keepUntrustedChain(socket: TLSSocket): void {
   const destroy = socket.destroy.bind(socket);
   socket.destroy = (error) => {

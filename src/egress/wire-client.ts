@@ -61,7 +61,7 @@ export interface WireAnswer {
   readonly body: Buffer;
   /** True if the handshake was over TLS 1.2, in which the bank can ask for our certificate at any time. */
   readonly isOlderTls?: boolean;
-  /** What we authenticated with: token, or user name and password. It must not come back out of an answer. */
+  /** What we authenticated with: token, or user name and password. Nothing that is read from the answer may contain it. */
   readonly credentials?: readonly string[];
 }
 
@@ -85,7 +85,7 @@ const tooManyInterim = () =>
 const tooManyPieces = () =>
   new GatewayError('bank-response-invalid', `A response of the bank came in more than ${MAX_PIECES} pieces.`);
 
-/** Named only if it is one that exists. Brotli is not decoded: its decoders have had holes, and nobody asked for it. */
+/** Names only known encodings. Brotli is not decoded: its decoders had vulnerabilities, and we do not request it. */
 const wrongEncoding = (name: string) => {
   const known = /^(br|zstd|deflate|compress|x-compress)$/.test(name) ? ` ${name}` : '';
   const detail = `The response of the bank has a Content-Encoding${known} that was not requested; only gzip is.`;
@@ -207,7 +207,7 @@ class OpenedCall {
   }
 }
 
-/** The token, and for Basic the user name and the password; noise for a token that is decoded in vain. */
+/** The token, or for Basic the user name and the password. A token that is decoded as Basic only adds noise. */
 function toCredentials(authorization = ''): readonly string[] {
   const [, value = ''] = authorization.split(' ');
   return [value, ...Buffer.from(value, 'base64').toString().split(':')];
