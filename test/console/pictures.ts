@@ -13,7 +13,7 @@ export interface Picture {
 }
 
 export const PICTURES: readonly Picture[] = [
-  { name: 'console', state: 'all is well in the sandbox', size: [1280, 800] },
+  { name: 'console', state: 'all is well in the sandbox', size: [1280, 745] },
   { name: 'console-copy', state: 'the bank fails', size: [1280, 800] },
   { name: 'console-phone', state: 'the bank fails', size: [360, 740], colorScheme: 'dark' },
   {
