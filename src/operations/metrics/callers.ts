@@ -83,13 +83,10 @@ export class Callers {
 
   #find({ clientName: name = WITHOUT_NAME, isCall = false, problem }: Request, now: Instant): Caller {
     const isAllowed = isCall && !(problem && REJECTED.has(problem.code));
-    const known = this.#byName.get(name);
-    if (known) {
-      if (isAllowed) known.lastSeen = now.monotonic;
-      return known;
-    }
     const isNew = isAllowed && NAME.test(name) && !hasManyDigits(name);
-    return isNew ? this.#add(name) : (this.#byName.get(OTHER) as Caller);
+    const caller = this.#byName.get(name) ?? (isNew ? this.#add(name) : (this.#byName.get(OTHER) as Caller));
+    if (isAllowed) caller.lastSeen = now.monotonic;
+    return caller;
   }
 
   #add(name: string): Caller {

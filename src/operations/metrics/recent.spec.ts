@@ -146,6 +146,13 @@ describe('the callers', () => {
     expect(callers.clients).toEqual([]);
   });
 
+  it('still count as other an hour after the start', () => {
+    const { callers, request, advance } = createHistory();
+    advance(3_660_000);
+    request(1, { clientName: 'not a name' });
+    expect(callers.clients).toMatchObject([{ name: 'other', callsPerMinute: 1 }]);
+  });
+
   it('have no calls of the last minute after a sleep of the machine, in which no timer ran', () => {
     const { clock, callers, request } = createHistory();
     request(9);
