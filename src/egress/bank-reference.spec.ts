@@ -46,6 +46,7 @@ describe('the reference of a failed answer', () => {
     ['a part of the token', { traceId: UUID }, [`opaque-${UUID}`]],
     ['the password', { code: 'swordfish' }, ['m2m', 'swordfish']],
     ['a text with the password', { code: 'BadPasswordswordfish' }, ['m2m', 'swordfish']],
+    ['the password in capitals', { code: 'SWORDFISH' }, ['m2m', 'swordfish']],
     ['a short user name', { code: 'ada' }, ['ada', 'swordfish']],
   ])('is nothing of what we sent: %s', (_name, body, credentials) => {
     expect(read(body, {}, credentials)).toEqual(NONE);

@@ -24,7 +24,7 @@ export function readReference({ headers, body, credentials = [] }: WireAnswer): 
         typeof text === 'string' &&
         pattern.test(text) &&
         !isNumber(text) &&
-        !credentials.some((each) => overlap(each, text)),
+        !credentials.some((each) => overlap(each.toLowerCase(), text.toLowerCase())),
     );
   return {
     bankCode: find(
