@@ -141,7 +141,7 @@ export const PROBLEMS = {
     status: 502,
     owner: 'operator',
     title: 'The bank rejected our client certificate',
-    when: 'The bank ended the TLS connection because of our certificate, or sent a page that reports it. Or it has never answered this certificate, and closed two connections after a full handshake over TLS 1.3.',
+    when: 'The bank ended the TLS connection because of our certificate, or sent a page that reports it. Or it has never answered this certificate, closed two connections after a full handshake over TLS 1.3, and did not close a third over TLS 1.2 after its handshake.',
     steps: [
       'Ask the bank why it rejects our certificate. It needs the thumbprint, and can check its registration, revocation and the allowlist.',
       DOCTOR,
@@ -316,7 +316,7 @@ export const PROBLEMS = {
     status: 503,
     owner: 'operator',
     title: 'The gateway is overloaded',
-    when: 'More requests wait than MAX_REQUESTS_WAITING allows, too many downloads run, too many files are open, a response took too long, or the list needs more memory.',
+    when: 'More requests wait than MAX_REQUESTS_WAITING allows, too many downloads run, too many response bytes are on their way, too many files are open, a response took too long, or the list needs more memory.',
     steps: [
       'Find out which app calls too often, or whether the bank is slow. The status page shows both. If there are too many open files, raise their limit.',
       'Ask the team of that app to poll with `If-None-Match`, at most every `max-age` seconds.',

@@ -369,7 +369,7 @@ export type TokenHealth = {
     state: string;
     expiresInSeconds: number | null;
     /**
-     * set if a renewal was rejected for a reason of the operator: until when apps get current data, and then a copy
+     * set while renewals fail for a reason that the operator must fix: until when apps get current data, and then a copy
      */
     willFail: {
         currentUntil: string;

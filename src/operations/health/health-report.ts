@@ -118,7 +118,7 @@ function toProxyHost(settings: Settings): string | null {
 }
 
 /**
- * The effect of a rejected token renewal, which does not go away by itself: how long apps get current data, and then a
+ * The effect of a token renewal that fails until the operator acts: how long apps get current data, and then a
  * copy. Null if it is uncertain: without a rejection, and while other instances refresh.
  */
 function toForecast({ at, token, snapshot, sharing }: GatewayFacts, settings: Settings) {

@@ -63,7 +63,7 @@ const parts = {
       .object({ currentUntil: z.iso.datetime(), copyUntil: z.iso.datetime() })
       .nullable()
       .describe(
-        'set if a renewal was rejected for a reason of the operator: until when apps get current data, and then a copy',
+        'set while renewals fail for a reason that the operator must fix: until when apps get current data, and then a copy',
       ),
     lastSuccessAt: instant.describe('of a token request'),
     failingSince: instant.describe('start of the current series of failed token requests'),
