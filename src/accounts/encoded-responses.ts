@@ -47,7 +47,7 @@ interface ResponsesOfSnapshot {
   readonly building: Map<string, Building>;
 }
 
-/** JSON responses as they are sent. Each is built once per snapshot, whichever URL requested it. */
+/** JSON responses as they are sent. Equal queries of one snapshot share one while it is kept, whatever their URLs. */
 @Injectable()
 export class EncodedResponses {
   readonly #bySnapshot = new WeakMap<Snapshot, ResponsesOfSnapshot>();

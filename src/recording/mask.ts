@@ -5,7 +5,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** ISO 8601, up to any precision. */
 const DATE =
   /^(\d{4})-(\d{2})-(\d{2})(?:([T ])(\d{2}):(\d{2})(?::(\d{2})(?:([.,])(\d+))?)?)?( ?(?:Z|[+-]\d{2}:?\d{2}))?$/i;
-/** Dates that mean "no date": the first days of old calendars and of computer epochs. */
+/** Dates that mean "no date": all before the year 1000, 1 January of 1000 to 1899, 30 and 31 December 1899. */
 const NO_DATE = /^(0\d{3}-|1[0-8]\d\d-01-01|1899-12-3[01])/;
 /** National check digits are found by trial: no country has more than two pairs of digits. */
 const MAX_TRIES = 30_000;

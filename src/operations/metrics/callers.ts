@@ -23,7 +23,7 @@ interface Caller {
   minute: readonly CallTally[];
   /** Time of the last call of `/api`, ms since 1970; null without one. */
   lastAt: number | null;
-  /** The same, by the monotonic clock. */
+  /** Time of the last call by an allowed caller, our own pages included, monotonic ms; before it, of the start. */
   lastSeen: number;
 }
 
