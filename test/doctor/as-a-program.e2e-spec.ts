@@ -46,6 +46,14 @@ describe('node dist/main.js doctor', () => {
     expect(stdout).not.toContain('](');
   });
 
+  it('says that nothing is left unchecked where the last step fails', async () => {
+    const malformed = await start();
+    await control(malformed, 'PATCH', { failNext: { endpoint: 'accounts', times: 2, with: 'malformed' } });
+    const { code, stdout } = await doctor([], toEnvironment(malformed));
+    expect(code).toBe(9);
+    expect(stdout).toMatch(/^Not checked +nothing$/m);
+  });
+
   it('stops at dns with exit code 4, reported for programs with --json', async () => {
     const env = { ...toEnvironment(bank), BANK_AUTH_URL: '', BANK_BASE_URL: 'https://no-such-bank.invalid' };
     const { code, stdout, stderr } = await doctor(['--json'], env);

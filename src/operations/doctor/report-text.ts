@@ -23,13 +23,14 @@ export function toVerdictText(report: DoctorReport, version: string, at: Date, o
     return `\n${asked}${warned ? '. See the warnings marked "!"' : ''}.\n`;
   }
   const title = `accounts-gateway ${version} (${report.mode}): step "${failed.name}" failed`;
+  const skipped = report.steps.flatMap(({ name, status }) => (status === 'skipped' ? name : []));
   const rows: [string, string][] = [
     ['What is broken', String(failed.problem)],
     ['Cause', String(failed.code)],
     ['Who must act', String(failed.owner)],
     ['What to do', String(failed.remedy)],
     ...furtherSteps(failed.code).map((step): [string, string] => ['', step]),
-    ['Not checked', report.steps.flatMap(({ name, status }) => (status === 'skipped' ? name : [])).join(', ')],
+    ['Not checked', skipped.join(', ') || 'nothing'],
     ['Time', at.toISOString()],
   ];
   return ['', title, '', ...toTable(rows, ''), ''].join('\n');
