@@ -13,8 +13,8 @@ const APART = /^src\/(?:sandbox|pages\/console\/web)\//;
 
 /** Maximum lines. The limits in one place: lower them as the code shrinks, and never raise one without a reason. */
 const BUDGETS = {
-  'core, without specs': 8890,
-  'src, without specs, sandbox and page': 17_980,
+  'core, without specs': 8915,
+  'src, without specs, sandbox and page': 18_020,
   'specs and tests, without the laboratory': 28_000,
 } as const;
 

@@ -47,10 +47,15 @@ interface ResponsesOfSnapshot {
   readonly building: Map<string, Building>;
 }
 
+/** The keys of the responses to one query. */
+type Keys = Readonly<Record<'fresh' | 'stale', Readonly<Record<Encoding, string>>>>;
+
 /** JSON responses as they are sent. Equal queries of one snapshot share one while it is kept, whatever their URLs. */
 @Injectable()
 export class EncodedResponses {
   readonly #bySnapshot = new WeakMap<Snapshot, ResponsesOfSnapshot>();
+  /** A caller that repeats its query passes the object that `readQuery` cached. */
+  readonly #keys = new WeakMap<Query, Keys>();
   readonly #compressing = pLimit(MAX_COMPRESSING);
 
   constructor(private readonly settings: Settings) {}
@@ -68,7 +73,7 @@ export class EncodedResponses {
     toSignal: () => AbortSignal,
   ): EncodedResponse | Promise<EncodedResponse | null> {
     const responses = this.#responsesOf(served.snapshot);
-    const key = `${encoding} ${served.stale} ${JSON.stringify(query)}`;
+    const key = this.#keysOf(query)[served.stale ? 'stale' : 'fresh'][encoding];
     const build = async (signal: AbortSignal) => {
       const response = await (encoding === 'identity'
         ? this.#ask(served, query, signal)
@@ -108,6 +113,14 @@ export class EncodedResponses {
     });
   }
 
+  #keysOf(query: Query): Keys {
+    const known = this.#keys.get(query);
+    if (known) return known;
+    const keys = toKeys(JSON.stringify(query));
+    this.#keys.set(query, keys);
+    return keys;
+  }
+
   #responsesOf(snapshot: Snapshot): ResponsesOfSnapshot {
     const known = this.#bySnapshot.get(snapshot);
     if (known) return known;
@@ -120,6 +133,15 @@ export class EncodedResponses {
     this.#bySnapshot.set(snapshot, created);
     return created;
   }
+}
+
+function toKeys(query: string): Keys {
+  const of = (age: string) => ({
+    br: `br ${age} ${query}`,
+    gzip: `gzip ${age} ${query}`,
+    identity: `identity ${age} ${query}`,
+  });
+  return { fresh: of('fresh'), stale: of('stale') };
 }
 
 /** Waits for the response under way for this key, or for a new one. */
