@@ -8,12 +8,12 @@ const BATCH_LENGTH = 8192;
 
 let lost = 0;
 
-/** Number of log lines that were dropped because nobody read them, or that could not be written when they were logged. */
+/** Number of log lines dropped because nobody read them. A write that fails counts as one; its lines wait for the next. */
 export const countLostLines = (): number => lost;
 
 /**
- * Standard output, written in the background: the lines of each turn of the event loop at once, because a write costs more than a
- * line. Without a reader or with a full disk, the service continues, and stops as usual.
+ * Standard output, written in the background: the lines of each tick at once, because a write costs more than a line.
+ * Without a reader or with a full disk, the service continues, and stops as usual.
  */
 export function openStandardOutput(): LogDestination {
   // with a minimum of 0, flush would not wait
