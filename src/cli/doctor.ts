@@ -5,10 +5,10 @@ import { examine, toExitCode } from '../operations/doctor/examine.js';
 import { toPrintable, toStepText, toVerdictText } from '../operations/doctor/report-text.js';
 import { compareForms } from '../recording/compare-forms.js';
 import { Recorder, type MaskedRecording } from '../recording/recorder.js';
-import { readRecording, RecordingUnusable, type Recording } from '../recording/read-recording.js';
+import { readRecording, type Recording } from '../recording/read-recording.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import { loadSettings } from '../config/load-settings.js';
-import { whyNotWritten } from '../files/small-file.js';
+import { FileUnusable, whyNotWritten } from '../files/small-file.js';
 import { VERSION } from '../config/build-output.js';
 import { startEmbeddedSandbox } from './embedded-sandbox.js';
 import { EXIT } from './exit.js';
@@ -82,9 +82,8 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
 
 /** Reports a file that cannot be read or written. Returns the exit code. */
 function reportUnusable({ stderr }: NodeJS.Process, { record }: DoctorOptions, error: unknown): number {
-  const why =
-    error instanceof RecordingUnusable ? error.message : `${record} cannot be written: ${whyNotWritten(error)}.`;
-  stderr.write(`accounts-gateway doctor: ${why}\n`);
+  const why = error instanceof FileUnusable ? error.message : `${record} cannot be written: ${whyNotWritten(error)}`;
+  stderr.write(`accounts-gateway doctor: ${why}.\n`);
   return EXIT.settings;
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { CertificateUnreadable } from '../files/certificate-unreadable.js';
-import { RecordingUnusable } from '../recording/read-recording.js';
+import { FileUnusable } from '../files/small-file.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
 import { reportFailedStart } from './report-failed-start.js';
 
@@ -30,7 +30,7 @@ it.each<[string, Error, number, string]>([
   ['an unforeseen error', new TypeError('secret'), 1, 'internal error: TypeError.'],
   [
     'a --replay file that is not a recording',
-    new SandboxNotStarted('--replay: x is not a recording.', { cause: new RecordingUnusable('x is not a recording.') }),
+    new SandboxNotStarted('--replay: x is not a recording.', { cause: new FileUnusable('x', 'is not a recording') }),
     2,
     'x is not a recording.',
   ],

@@ -3,8 +3,8 @@ import { whereSettingsAre } from '../config/env-file.js';
 import { SettingsInvalid } from '../config/settings-error.js';
 import { withOwner } from '../errors/problem-table.js';
 import { CertificateUnreadable } from '../files/certificate-unreadable.js';
+import { FileUnusable } from '../files/small-file.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
-import { RecordingUnusable } from '../recording/read-recording.js';
 import { EXIT } from './exit.js';
 
 type SystemError = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };
@@ -43,7 +43,7 @@ export function reportFailedStart({ stderr, logger: log, onTerminal }: Outputs, 
     logger?.fatal({ event: 'gateway.not-started' }, reason);
     stderr.write(`${reason}\n`);
     // --replay is an option, as wrong as a setting
-    if ((error as Error).cause instanceof RecordingUnusable) return EXIT.settings;
+    if ((error as Error).cause instanceof FileUnusable) return EXIT.settings;
   } else if (!log) {
     throw error;
   } else {

@@ -65,11 +65,11 @@ const MAX_BYTES = 1_048_576;
 const CHUNK_BYTES = 16_384;
 
 /**
- * The bytes of a regular file of at most 1 MB. Opened without blocking and checked before reading, so that a FIFO
+ * The bytes of a regular file of at most `maxBytes`, by default 1 MB. Opened without blocking and checked before reading, so that a FIFO
  * cannot hang the process. Read in pieces up to the limit: a file in /proc reports size 0 and may be endless.
  * @throws FileUnusable
  */
-export function readSmallFile(path: string): Buffer {
+export function readSmallFile(path: string, maxBytes = MAX_BYTES): Buffer {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -77,14 +77,14 @@ export function readSmallFile(path: string): Buffer {
     if (stat.isDirectory()) throw new FileUnusable(path, 'is a directory, not a file');
     if (!stat.isFile()) throw new FileUnusable(path, 'is not a regular file');
     const chunks: Buffer[] = [];
-    for (let length = 0; length <= MAX_BYTES;) {
+    for (let length = 0; length <= maxBytes;) {
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
       const read = readSync(descriptor, chunk);
       if (read === 0) return Buffer.concat(chunks);
       chunks.push(chunk.subarray(0, read));
       length += read;
     }
-    throw new FileUnusable(path, `is larger than ${MAX_BYTES} bytes`);
+    throw new FileUnusable(path, `is larger than ${maxBytes} bytes`);
   } catch (error) {
     throw error instanceof FileUnusable ? error : new FileUnusable(path, whyUnreadable(error), { cause: error });
   } finally {

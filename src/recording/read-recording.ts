@@ -1,8 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { z } from 'zod';
+import { decodeText, FileUnusable, readSmallFile } from '../files/small-file.js';
 
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
-const CHUNK_BYTES = 1024 * 1024;
 /** One refresh requests at most 2000 pages. */
 const MAX_LINES = 2100;
 
@@ -48,15 +47,10 @@ export interface Recording {
   readonly exchanges: readonly Exchange[];
 }
 
-/** Thrown for a file that is not a recording. The message is one line that names the file and never quotes it. */
-export class RecordingUnusable extends Error {
-  override readonly name = 'RecordingUnusable';
-}
-
-/** Reads a recording from `doctor --record`, which is untrusted input. @throws RecordingUnusable */
+/** Reads a recording from `doctor --record`, which is untrusted input. @throws FileUnusable, which never quotes it */
 export function readRecording(file: string): Recording {
-  const reject = (why: string) => new RecordingUnusable(`${file} is not a recording of the doctor: ${why}.`);
-  const text = readText(file).trimEnd();
+  const reject = (why: string) => new FileUnusable(file, `is not a recording of the doctor: ${why}`);
+  const text = decodeText(readSmallFile(file, MAX_FILE_BYTES)).trimEnd();
   if (text === '') throw reject('it is empty');
   const lines = text.split('\n', MAX_LINES + 1);
   if (lines.length > MAX_LINES) throw reject(`it has more than ${MAX_LINES} lines`);
@@ -75,42 +69,4 @@ export function readRecording(file: string): Recording {
   };
   const facts = check(factsSchema, first, 1);
   return { facts, exchanges: others.map((value, index) => check(exchangeSchema, value, index + 2)) };
-}
-
-/**
- * The text of a file, also one that an editor saved with a byte order mark or in UTF-16.
- * @throws RecordingUnusable if it is too large or not a regular file
- */
-function readText(file: string): string {
-  let descriptor: number | undefined;
-  try {
-    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    if (!fstatSync(descriptor).isFile()) throw new RecordingUnusable(`${file} is not a regular file.`);
-    const bytes = readUpTo(descriptor, MAX_FILE_BYTES);
-    if (!bytes) throw new RecordingUnusable(`${file} is larger than ${MAX_FILE_BYTES} bytes.`);
-    return new TextDecoder(encodingOf(bytes)).decode(bytes);
-  } catch (error) {
-    if (error instanceof RecordingUnusable) throw error;
-    throw new RecordingUnusable(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
-  }
-}
-
-/** All bytes, or null if there are more. Counted while reading, because a file in /proc reports size 0 and may be endless. */
-function readUpTo(descriptor: number, maximum: number): Buffer | null {
-  const chunks: Buffer[] = [];
-  for (let length = 0; length <= maximum;) {
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    const read = readSync(descriptor, chunk);
-    if (read === 0) return Buffer.concat(chunks);
-    chunks.push(chunk.subarray(0, read));
-    length += read;
-  }
-  return null;
-}
-
-function encodingOf([a, b]: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {
-  if (a === 0xff && b === 0xfe) return 'utf-16le';
-  return a === 0xfe && b === 0xff ? 'utf-16be' : 'utf-8';
 }

@@ -150,7 +150,7 @@ function loadReplay(file: string): Replay {
   try {
     return new Replay(readRecording(file));
   } catch (cause) {
-    throw new SandboxNotStarted(`--replay: ${(cause as Error).message}`, { cause });
+    throw new SandboxNotStarted(`--replay: ${(cause as Error).message}.`, { cause });
   }
 }
 
