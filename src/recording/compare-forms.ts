@@ -1,5 +1,4 @@
-import { isValidIBAN } from 'ibantools';
-import { hasManyDigits } from '../errors/many-digits.js';
+import { isPlainKey } from '../list/list-drift.js';
 import { Digits, parseDigits } from './digits.js';
 import type { Exchange, ExchangeKind } from './read-recording.js';
 
@@ -11,9 +10,6 @@ const NAMES: Readonly<Record<ExchangeKind, string>> = {
 };
 /** Headers whose values are compared by form. */
 const COMPARED_VALUES = new Set(['content-type', 'content-encoding', 'cache-control']);
-const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,39}$/;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 const STATUS = 'the status';
 
 /** Maximum length of a path. The bank's have at most 50 characters; deeper values are not compared. */
@@ -100,17 +96,14 @@ function addBody(text: string, add: (path: string, form: string) => void): void 
       for (const each of value as unknown[]) visit(each, `${path}[]`);
     } else if (typeof value === 'object' && value !== null && !(value instanceof Digits)) {
       add(path, 'object');
-      for (const [key, each] of Object.entries(value))
-        visit(each, `${path === 'the body' ? '' : `${path}.`}${toShownKey(key)}`);
+      const prefix = path === 'the body' ? '' : `${path}.`;
+      for (const [key, each] of Object.entries(value)) visit(each, prefix + (isPlainKey(key) ? key : '*'));
     } else {
       add(path, formOf(value));
     }
   };
   visit(parsed, 'the body');
 }
-
-/** A masked key begins with `*`; one that looks like data is masked in the bank's data, too. */
-const toShownKey = (key: string): string => (PLAIN_KEY.test(key) && !hasManyDigits(key) ? key : '*');
 
 function formOf(value: unknown): string {
   if (value === null) return 'null';
@@ -119,8 +112,6 @@ function formOf(value: unknown): string {
   if (value === '') return 'empty text';
   if (/^\d{4}-\d{2}-\d{2}/.test(value)) return `date ${dateForm(value)}`;
   if (/^-?\d+(\.\d+)?$/.test(value)) return `text of ${numberForm(value)}`;
-  if (UUID.test(value)) return 'UUID';
-  if (isValidIBAN(value)) return 'IBAN';
   return 'text';
 }
 

@@ -1,7 +1,6 @@
 import { createHmac, hash, randomBytes } from 'node:crypto';
 import { isValidIBAN } from 'ibantools';
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** ISO 8601, up to any precision. */
 const DATE =
   /^(\d{4})-(\d{2})-(\d{2})(?:([T ])(\d{2}):(\d{2})(?::(\d{2})(?:([.,])(\d+))?)?)?( ?(?:Z|[+-]\d{2}:?\d{2}))?$/i;
@@ -12,18 +11,8 @@ const MAX_TRIES = 30_000;
 
 /** Characters of one kind within a Unicode block of 128: each is replaced by another of them. */
 const blocks = new Map<string, string[]>();
-const KINDS = [
-  /\p{Nd}/u,
-  /\p{Lu}/u,
-  /\p{Ll}/u,
-  /\p{Lo}/u,
-  /\p{L}/u,
-  // Roman numerals, superscripts, letters in circles, vowel signs
-  /\p{N}/u,
-  /\p{Uppercase}/u,
-  /\p{Lowercase}/u,
-  /\p{Alphabetic}/u,
-];
+/** The last one has Roman numerals, superscripts, letters in circles, vowel signs. */
+const KINDS = [/\p{Nd}/u, /\p{Lu}/u, /\p{Ll}/u, /\p{L}/u, /\p{N}|\p{Alphabetic}/u];
 
 /**
  * Replaces values with others of the same shape: a digit with a digit, a letter with one of its case, an IBAN with a
@@ -48,7 +37,6 @@ export class Mask {
     return this.#once(this.#texts, value, () => {
       const date = DATE.exec(value);
       if (date) return this.#date(value, date);
-      if (UUID.test(value)) return this.#shape(value, /[a-f]/i, 'abcdef');
       const plain = value.replaceAll(' ', '').toUpperCase();
       return isValidIBAN(plain) ? this.#iban(value, plain) : this.#shape(value);
     });
@@ -83,17 +71,12 @@ export class Mask {
     }
   }
 
-  /** Every replaced character changes. @param among letters to replace with one of `alphabet` */
-  #shape(value: string, among?: RegExp, alphabet = ''): string {
+  /** Every replaced character changes. */
+  #shape(value: string): string {
     const random = this.#random(value);
     return Array.from(value, (character) => {
-      const isUpper = character !== character.toLowerCase();
-      const choices = among?.test(character)
-        ? Array.from(isUpper ? alphabet.toUpperCase() : alphabet)
-        : choicesFor(character);
-      if (choices.length === 0) return character;
-      const others = choices.filter((each) => each !== character);
-      return others[random.next().value % others.length] ?? character;
+      const others = choicesFor(character).filter((each) => each !== character);
+      return others.length === 0 ? character : (others[random.next().value % others.length] as string);
     }).join('');
   }
 

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { EndedCall } from '../egress/egress.js';
 import { VERSION } from '../config/build-output.js';
 import type { Exchange, ExchangeKind, RecordingFacts } from './read-recording.js';
-import { maskBody, wordsOf } from './mask-body.js';
+import { maskBody } from './mask-body.js';
 import { maskHeaders } from './mask-headers.js';
 import { Mask } from './mask.js';
 
@@ -20,8 +20,8 @@ export interface MaskedRecording {
 
 export interface BankDescription {
   readonly tls: RecordingFacts['tls'];
-  /** Words that must not be in the recording. */
-  readonly words: readonly string[];
+  /** Words that must not be in the recording, in lower case. */
+  readonly secrets: ReadonlySet<string>;
 }
 
 const toText = (body: Buffer): Pick<Exchange, 'body' | 'encoding'> =>
@@ -33,7 +33,7 @@ export class Recorder {
   /** Pages that the next calls to the account list request. */
   kind: Exclude<ExchangeKind, 'token'> = 'page';
   /** Set before the first call. */
-  bank: BankDescription = { tls: {}, words: [] };
+  bank: BankDescription = { tls: {}, secrets: new Set() };
 
   readonly note = ({ request, answer, failure, ms }: EndedCall): void => {
     const { target, path, query = {} } = request;
@@ -53,11 +53,10 @@ export class Recorder {
   mask(at: Date): MaskedRecording | null {
     if (this.#seen.length === 0) return null;
     const mask = new Mask();
-    const data = this.#words();
     const exchanges = this.#seen.map(({ headers, body, ...seen }) => ({
       ...seen,
       headers: maskHeaders(headers, mask),
-      body: maskBody(body, mask, data),
+      body: maskBody(body, mask, this.bank.secrets),
     }));
     const facts: RecordingFacts = {
       recording: 1,
@@ -68,12 +67,5 @@ export class Recorder {
     };
     const text = [facts, ...exchanges].map((line) => `${JSON.stringify(line)}\n`).join('');
     return { text, exchanges, maskedValues: mask.count, samples: mask.samples };
-  }
-
-  #words(): Set<string> {
-    const words = this.bank.words.flatMap((name) => name.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []);
-    const all = new Set(words);
-    for (const { body } of this.#seen) for (const word of wordsOf(body)) all.add(word);
-    return all;
   }
 }

@@ -8,9 +8,6 @@ import type { RecordingFacts } from '../../recording/read-recording.js';
 import type { TlsFacts } from './connect.js';
 import type { BankDescription, Recorder } from '../../recording/recorder.js';
 
-/** Host labels that identify nobody. */
-const GENERIC = /\b(api|www|com|net|org|localhost|example|internal)\b/g;
-
 /**
  * Facts about the bank for a recording: its TLS, and the words that the recording must not contain (hosts, user,
  * subject of our certificate, names of the bank's servers). Keys are hashed with a salt, so that they cannot be looked
@@ -35,9 +32,11 @@ export function describeBank(
   }
   const { BANK_BASE_URL: baseUrl, BANK_AUTH_URL: authUrl, EGRESS_PROXY_URL: proxy } = settings;
   const hosts = [baseUrl, authUrl, proxy?.href].flatMap((url) => (url ? new URL(url).hostname : []));
-  const plain = names.map((name) => name.replaceAll(/\b(?:[A-Z]+=|DNS:)/g, ' '));
-  const words = [...hosts, username, ...plain].map((name) => name.toLowerCase().replaceAll(GENERIC, ' '));
-  return { tls, words };
+  const words = [...hosts, username, ...names]
+    .join(' ')
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]{3,}/gu);
+  return { tls, secrets: new Set(words) };
 }
 
 /** Requests a page past the end, and a page with one row. A failure is in the recording too, and is not the list's. */
