@@ -10,8 +10,6 @@ export interface Answer {
   readonly recorded?: Readonly<Record<string, string | null>>;
   /** The encoding of the body, if it is not UTF-8. */
   readonly encoding?: 'latin1' | undefined;
-  /** The way the connection breaks instead of a response. */
-  readonly breaks?: 'hang' | 'reset' | 'truncate';
   /** Id of the token issued or used, for the request log. */
   readonly tokenNumber?: number | null;
 }

@@ -45,14 +45,13 @@ export async function serveRequest(
   const seen = bank.log.add({ ...toSeen(call, endpoint), fault });
   if (bank.switches.values.latencyMs > 0) await sleep(bank.switches.values.latencyMs, undefined, { signal: closing });
   const answer = (fault && toFaultAnswer(fault, endpoint)) ?? (await answerTo(endpoint, call, bank));
-  const breaks = answer.breaks ?? fault;
-  if (breaks === 'hang') return;
-  if (breaks === 'reset') return resetConnection(response, tcpOf(request));
+  if (fault === 'hang') return;
+  if (fault === 'reset') return resetConnection(response, tcpOf(request));
   seen.tokenNumber = answer.tokenNumber ?? null;
   if (response.destroyed) return;
   seen.status = answer.status;
   const complete = withRequestId(answer, call);
-  if (breaks === 'truncate') sendTruncated(response, complete);
+  if (fault === 'truncate') sendTruncated(response, complete);
   else send(response, complete);
 }
 
