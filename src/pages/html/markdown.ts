@@ -1,6 +1,5 @@
 import { Marked } from 'marked';
 import { escapeHtml } from './html-page.js';
-import { highlight } from './highlight.js';
 
 /** Target of a link between documents, and the title of that page; null for a file that is not served. */
 export type FindPage = (file: string) => { readonly href: string; readonly title: string } | null;
@@ -25,8 +24,8 @@ export function renderMarkdown(markdown: string, findPage: FindPage = () => null
         if (isOwn && !page) return shown;
         return `<a href="${page ? `${page.href}${anchor === undefined ? '' : `#${anchor}`}` : href}">${shown}</a>`;
       },
-      code({ text, lang }) {
-        return `<pre tabindex="0"><code>${highlight(text, lang ?? '')}</code></pre>\n`;
+      code({ text }) {
+        return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`;
       },
       codespan({ text }) {
         return `<code${text.length > MAX_UNBROKEN ? ' class="long"' : ''}>${escapeHtml(text)}</code>`;

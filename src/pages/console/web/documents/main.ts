@@ -25,7 +25,7 @@ async function showGateway(): Promise<void> {
 
 /** Replaces the example address in commands and links with this page's address. */
 function showOwnAddress(): void {
-  for (const written of document.querySelectorAll('main :is(code, code *, a)')) {
+  for (const written of document.querySelectorAll('main :is(code, a)')) {
     if (written instanceof HTMLAnchorElement) written.href = written.href.replace(WRITTEN, location.origin);
     for (const node of written.childNodes) {
       if (node instanceof Text) node.data = node.data.replaceAll(WRITTEN, location.origin);
