@@ -3,20 +3,14 @@ import { isIP } from 'node:net';
 import { readCertificates, readListenerPair } from '../files/certificate-files.js';
 import { examineDates, examineListener } from '../files/examine-certificates.js';
 import { toError, type SettingsError } from './settings-error.js';
-import type { Command, SettingName } from './settings-schema.js';
+import type { SettingName } from './settings-schema.js';
 import type { Values } from './settings.js';
 import { whyUnusable, readSmallFile } from '../files/small-file.js';
 
-/** Errors in combinations of the settings that a command uses. A value that is invalid by itself is undefined here. */
-export function crossCheck(
-  env: NodeJS.ProcessEnv,
-  values: Partial<Values>,
-  { command, sandbox }: { readonly command: Command; readonly sandbox: boolean },
-): SettingsError[] {
-  const certificate = sandbox ? [] : checkClientCertificate(env);
-  if (command !== 'serve') return certificate;
+/** Errors in combinations of settings. A value that is invalid by itself is undefined here. */
+export function crossCheck(env: NodeJS.ProcessEnv, values: Partial<Values>, sandbox: boolean): SettingsError[] {
   return [
-    ...certificate,
+    ...(sandbox ? [] : checkClientCertificate(env)),
     ...checkListener(env, values),
     ...checkPair(env, 'TLS_CERT_FILE', 'TLS_KEY_FILE'),
     ...checkListenerKey(values),
@@ -94,12 +88,6 @@ export function checkCertificateFiles(values: Partial<Values>): SettingsError[] 
 const LEAKS =
   /^--(?:abort-on-uncaught-exception|inspect|tls-keylog|trace-tls|heapsnapshot-|heap-prof|cpu-prof|prof|report-)[a-z-]*/;
 
-/** NODE_OPTIONS as Node splits them: at spaces outside double quotes, in which a backslash takes the next character as it is. */
-const splitOptions = (text: string): string[] =>
-  [...text.matchAll(/(?:"(?:\\.|[^"\\])*"?|[^\s"])+/g)].map(([option]) =>
-    option.replace(/"((?:\\.|[^"\\])*)"?/g, (_quoted, inside: string) => inside.replace(/\\(.)/g, '$1')),
-  );
-
 /**
  * Checks what NODE_ENV=production forbids: options that open or print secrets, or pretend to be a bank.
  * @param nodeFlags of the command line
@@ -112,19 +100,20 @@ export function checkProduction(
   inspectorUrl = inspector.url(),
 ): SettingsError[] {
   if (env['NODE_ENV'] !== 'production') return [];
-  const options = [...nodeFlags, ...splitOptions(env['NODE_OPTIONS'] ?? '')];
+  // Node drops quotes and backslashes
+  const options = [...nodeFlags, ...(env['NODE_OPTIONS'] ?? '').replaceAll(/["\\]/g, '').split(/\s+/)];
   const leaks = new Set(options.flatMap((option) => LEAKS.exec(option.replaceAll('_', '-'))?.[0] ?? []));
   if (inspectorUrl && ![...leaks].some((name) => name.startsWith('--inspect'))) leaks.add('an open inspector');
-  const forbidden = [...leaks].map((name) => `forbids ${name}: secrets would leave the process`);
+  const forbidden = [...leaks].map((name) => `${name}: secrets would leave the process`);
   if (embeddedSandbox) {
     forbidden.push(
-      'forbids --sandbox (npm start has it): set the bank settings and run npm run start:prod, or try the sandbox without NODE_ENV',
+      '--sandbox (npm start has it): set the bank settings and run npm run start:prod, or try the sandbox without NODE_ENV',
     );
   }
   const example = 'NODE_ENV=production node --disable-sigusr1 dist/main.js';
   const errors: SettingsError[] = forbidden.map((what) => ({
     variable: 'NODE_ENV',
-    problem: `is production, which ${what}`,
+    problem: `is production, which forbids ${what}`,
     example,
   }));
   if (env['NODE_DEBUG']) {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { parse } from 'dotenv';
 import { SettingsInvalid } from './settings-error.js';
 import { SECRET_NAMES } from './settings-schema.js';
@@ -14,21 +14,19 @@ interface EnvFile {
   readonly warnings: readonly string[];
 }
 
-const envFilePath = (): string => join(process.cwd(), ENV_FILE);
-
 /** The path of `.env` if it exists, else undefined. */
-export const existingEnvFile = (): string | undefined => (existsSync(ENV_FILE) ? envFilePath() : undefined);
+export const existingEnvFile = (): string | undefined => (existsSync(ENV_FILE) ? resolve(ENV_FILE) : undefined);
 
 /** Where to correct a setting. In production, a supervisor sets the environment, and `/.env` would be a wrong hint. */
 export function whereSettingsAre({ inProduction }: SettingsInvalid): string {
-  const file = inProduction ? existingEnvFile() : envFilePath();
+  const file = inProduction ? existingEnvFile() : resolve(ENV_FILE);
   return file === undefined ? 'the environment' : `the environment or ${file}`;
 }
 
 /** The variables in `.env`; none if the file does not exist. @throws SettingsInvalid if it cannot be read */
 export function readEnvFile(): EnvFile {
   try {
-    const text = withoutBlankLines(readTextFile(ENV_FILE));
+    const text = readTextFile(ENV_FILE);
     return { values: parse(text), warnings: warningsOf(text) };
   } catch (error) {
     if (!(error instanceof FileUnusable)) throw error;
@@ -38,13 +36,7 @@ export function readEnvFile(): EnvFile {
   }
 }
 
-/** All but one of each run of blank lines, for which dotenv takes quadratic time. */
-export const withoutBlankLines = (text: string): string =>
-  text.replace(/\r\n?/g, '\n').replace(/[\n\u2028\u2029]\s*[\n\u2028\u2029]/g, '\n\n');
-
-/**
- * Names that are set twice, and secrets cut off at a # inside them. A line of a quoted value may look like an entry.
- */
+/** Names that are set twice, and secrets cut off at a # inside them. A line of a quoted value may look like an entry. */
 export function warningsOf(text: string): string[] {
   const entries = text
     .split(/[\r\n]+/)

@@ -328,8 +328,8 @@ describe('a setting that the command does not use', () => {
     const { settings, warnings } = readSettings({ ...BANK, ...wrong }, { ...LIVE, command: 'doctor' });
     expect(settings).toMatchObject({ TLS_CERT_FILE: undefined, SANDBOX_PORT: 8443 });
     expect(warnings).toEqual([
-      'SNAPSHOT_KEY_FILE points to /nowhere/key, which does not exist; the gateway does not start with it',
-      'TLS_CERT_FILE points to /nowhere/cert.pem, which does not exist; the gateway does not start with it',
+      'SNAPSHOT_KEY_FILE points to /nowhere/key, which does not exist; the gateway does not start',
+      'TLS_CERT_FILE points to /nowhere/cert.pem, which does not exist; the gateway does not start',
       'SANDBOX_PORT must be a whole number from 0 to 65535; it is not used here',
       'ALLOWED_HOSTS must be set, because HOST (0.0.0.0) is not loopback; the gateway does not start',
       'ALLOWED_CLIENTS must be set, because HOST (0.0.0.0) is not loopback; the gateway does not start',
@@ -518,8 +518,8 @@ describe('in production', () => {
     expect(checkProduction({ ...production, NODE_OPTIONS: options }, false)).toHaveLength(1);
   });
 
-  it.each(['--title="x --inspect"', '--require=./--inspect.js'])('the negative case: NODE_OPTIONS=%s', (options) => {
-    expect(checkProduction({ ...production, NODE_OPTIONS: options }, false)).toEqual([]);
+  it('the negative case: a file that is named like a forbidden option', () => {
+    expect(checkProduction({ ...production, NODE_OPTIONS: '--require=./--inspect.js' }, false)).toEqual([]);
   });
 
   it('NODE_ENV forbids an open inspector', () => {

@@ -53,27 +53,21 @@ export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): Se
   if (ignored.length > 0 && isEmbedded) warnings.push(`--sandbox ignores these settings: ${ignored.join(', ')}`);
 
   const used = usedNames(command, sandbox);
+  const served = usedNames('serve', sandbox);
+  // the doctor is asked why the gateway does not start, too
+  const effectOf = (unused: SettingName) =>
+    command === 'doctor' && served.has(unused) ? 'the gateway does not start' : 'it is not used here';
   const read = SETTING_NAMES.map((name) => ({ name, ...readValue(env, name, sandbox) }));
   warnings.push(...read.flatMap(({ warning }) => warning ?? []));
   const values: Partial<Values> = Object.fromEntries(read.map(({ name, value }) => [name, value]));
-  const errors = [
-    ...read.flatMap(({ name, error }) => (error && used.has(name) ? error : [])),
-    ...crossCheck(env, values, { command, sandbox }),
-    ...checkProduction(env, isEmbedded),
-  ];
-  const served = usedNames('serve', sandbox);
-  // the doctor is asked why the gateway does not start, too
-  const preventsServe = (name: SettingName) => command === 'doctor' && served.has(name);
-  for (const { name, error } of read) {
-    if (!error || used.has(name)) continue;
-    const effect = preventsServe(name) ? 'the gateway does not start with it' : 'it is not used here';
-    warnings.push(`${error.variable} ${error.problem}; ${effect}`);
+  const combined = command === 'sandbox' ? [] : crossCheck(env, values, sandbox);
+  const found = [...read, ...combined.map((error) => ({ name: error.variable as SettingName, error }))];
+  const errors: SettingsError[] = [];
+  for (const { name, error } of found) {
+    if (error && used.has(name)) errors.push(error);
+    else if (error) warnings.push(`${error.variable} ${error.problem}; ${effectOf(name)}`);
   }
-  if (command === 'doctor') {
-    const ofServe = crossCheck(env, values, { command: 'serve', sandbox });
-    const further = ofServe.filter(({ variable }) => !used.has(variable as SettingName));
-    warnings.push(...further.map(({ variable, problem }) => `${variable} ${problem}; the gateway does not start`));
-  }
+  errors.push(...checkProduction(env, isEmbedded));
   if (errors.length > 0) {
     const all = [...errors, ...checkCertificateFiles(values)];
     throw new SettingsInvalid(all, warnings, env['NODE_ENV'] === 'production');
