@@ -94,18 +94,12 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
     return usage('--wait needs whole seconds, such as 60');
   // each command is loaded on demand: the doctor must work when the gateway does not
   switch (command) {
-    case 'serve': {
-      const { serve } = await import('./serve.js');
-      return serve(process, values);
-    }
-    case 'doctor': {
-      const { doctor } = await import('./doctor.js');
-      return doctor(process, values);
-    }
-    case 'sandbox': {
-      const { runSandbox } = await import('./run-sandbox.js');
-      return runSandbox(process, { ...values, newCa: values['new-ca'] });
-    }
+    case 'serve':
+      return (await import('./serve.js')).serve(process, values);
+    case 'doctor':
+      return (await import('./doctor.js')).doctor(process, values);
+    case 'sandbox':
+      return (await import('./run-sandbox.js')).runSandbox(process, { ...values, newCa: values['new-ca'] });
     case 'probe': {
       const { probe } = await import('./probe.js');
       return probe(process.env, process.stderr, { ready: values.ready, waitMs: Number(values.wait ?? 0) * 1000 });
