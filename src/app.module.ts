@@ -9,9 +9,9 @@ import { BankModule } from './bank/bank.module.js';
 import { Clock } from './time/clock.js';
 import { Settings } from './config/settings.js';
 import type { Http } from './http/create-http.js';
-import { HttpModule } from './http/http.module.js';
 import { ListenerCertificate } from './http/listener-certificate.js';
 import { ProblemFilter } from './http/problem-filter.js';
+import { UnderWay } from './http/under-way.js';
 import type { DescribeApi } from './pages/openapi/describe-api.js';
 import { DESCRIBE_API } from './pages/openapi/openapi.controller.js';
 import { PagesModule } from './pages/pages.module.js';
@@ -63,6 +63,8 @@ export class AppModule {
       { provide: Clock, useValue: clock },
       { provide: Log, useValue: log },
       { provide: Activity, useValue: activity },
+      { provide: UnderWay, useValue: http.underWay },
+      { provide: ListenerCertificate, useValue: http.certificate },
       { provide: DESCRIBE_API, useValue: describeApi },
       { provide: SandboxControl, useValue: sandbox },
       { provide: REDIS_WAIT_MS, useValue: redisWaitMs },
@@ -79,7 +81,6 @@ export class AppModule {
           skipProcessEnv: true,
           load: [() => settings],
         }),
-        HttpModule.register(http),
         AccountsModule,
         CacheModule,
         BankModule,
