@@ -55,13 +55,10 @@ function toProblem({ code }: ClientError): GatewayError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new GatewayError('request-timeout', 'The request was not complete in time.');
   }
-  if (code !== 'HPE_HEADER_OVERFLOW') return new GatewayError('malformed-request', toMalformedDetail(code));
-  const detail = `The URL and the header are larger than ${MAX_HEADER_BYTES} bytes.`;
-  return new GatewayError('request-too-large', detail, { status: 431 });
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    const detail = `The URL and the header are larger than ${MAX_HEADER_BYTES} bytes.`;
+    return new GatewayError('request-too-large', detail, { status: 431 });
+  }
+  const hint = 'In its URL, percent-encode spaces and characters outside ASCII.';
+  return new GatewayError('malformed-request', `The request is not valid HTTP. ${hint}`);
 }
-
-/** After a space in the URL, the parser expects the version of HTTP, which is a constant. */
-const toMalformedDetail = (code: string | undefined): string =>
-  code === 'HPE_INVALID_URL' || code === 'HPE_INVALID_CONSTANT'
-    ? 'The URL of the request is malformed: percent-encode spaces and characters outside ASCII.'
-    : 'The request is not valid HTTP.';

@@ -114,7 +114,7 @@ it.each([
   const bytes = Buffer.concat([Buffer.from(before), typed, Buffer.from(after)]);
   const { answers } = await sendRaw(gateway.port, bytes);
   expect(answers.map(({ status, json }) => [status, json.detail])).toEqual([
-    [400, 'The URL of the request is malformed: percent-encode spaces and characters outside ASCII.'],
+    [400, 'The request is not valid HTTP. In its URL, percent-encode spaces and characters outside ASCII.'],
   ]);
 });
 
