@@ -14,19 +14,16 @@ const ALWAYS = {
 };
 const ALLOW = 'GET, HEAD, OPTIONS';
 
-/** Admits a request: calls `next`, unless it has sent the response. */
-type Admit = (request: FastifyRequest, reply: FastifyReply, next: () => void) => void;
-
 /**
- * Sets the headers of every response; then handles CORS, the guard, preflights, OPTIONS, and 405 for methods that no
- * route supports.
+ * Creates the first step of every request. It sets the headers of the response and calls the guard. Then it answers
+ * preflights, OPTIONS and methods that no route supports, and calls `next` for all others.
  */
-export function createAdmission(settings: GuardSettings): Admit {
+export function createAdmission(settings: GuardSettings) {
   const isListed = createOriginCheck(settings.CORS_ORIGINS);
   const assertMayCall = createGuard(settings);
 
   /** @throws GatewayError like the guard; method-not-allowed */
-  return (request, reply, next) => {
+  return (request: FastifyRequest, reply: FastifyReply, next: () => void): void => {
     const { raw, id, method } = request;
     const { origin } = raw.headers;
     reply.headers(ALWAYS).header('x-request-id', id);

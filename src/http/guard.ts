@@ -17,33 +17,29 @@ export const isProbe = (route: string | undefined): boolean => PROBES.has(route)
 /** True for a route of the API. */
 export const isApi = (route: string | undefined): boolean => route?.startsWith('/api/') === true;
 
-const NO_BODIES = 'This API takes no bodies.';
 const CLOSE: GatewayErrorOptions = { headers: { connection: 'close' } };
-/**
- * A name, optionally with a final dot, or an IP literal, and an optional port, which may be empty (RFC 3986 §3.2.3).
- */
+/** A name, perhaps with a final dot, or an IP literal; then perhaps a port, which may be empty (RFC 3986 §3.2.3). */
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(?::(\d{0,5}))?$/;
 
-/**
- * Decides who may call (docs/api.md#who-may-call): valid HTTP with one of our names as Host, from an allowed address,
- * and not from another site's page in a browser. Ignores forwarding headers.
- */
+/** Decides who may call (docs/api.md#who-may-call). Ignores forwarding headers. */
 export function createGuard(settings: GuardSettings): (request: IncomingMessage, route: string | undefined) => void {
   const isListedOrigin = createOriginCheck(settings.CORS_ORIGINS);
-  const isAllowedHost = createHostCheck(settings.ALLOWED_HOSTS);
+  const allowedHosts = new Set(settings.ALLOWED_HOSTS);
   const allowedClients = toNetworks(settings.ALLOWED_CLIENTS);
   /** The last Host header accepted on a connection: its requests usually repeat it, and its addresses do not change. */
   const passed = new WeakMap<Socket, string>();
 
   /** @throws GatewayError host-not-allowed, client-not-allowed */
-  function assertMayConnect(host: string, socket: Socket): void {
-    if (!isAllowedHost(host, socket.localAddress)) {
+  function assertMayConnect(host: string, { localAddress = '', remoteAddress = '' }: Socket): void {
+    const name = toName(host);
+    // load balancers and kubelets send the address of the connection; a page that uses DNS rebinding cannot
+    if (name === null || (!allowedHosts.has(name) && name !== toLiteral(localAddress))) {
       throw new GatewayError(
         'host-not-allowed',
         'The Host header is neither one of ALLOWED_HOSTS nor the address of this connection.',
       );
     }
-    if (!isWithin(allowedClients, socket.remoteAddress ?? '')) {
+    if (!isWithin(allowedClients, remoteAddress)) {
       throw new GatewayError('client-not-allowed', 'The address of this connection is not in ALLOWED_CLIENTS.');
     }
   }
@@ -68,10 +64,7 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage,
   };
 }
 
-/**
- * Accepts valid HTTP/1 requests with at most a tiny body.
- * @throws GatewayError malformed-request, request-too-large
- */
+/** @throws GatewayError malformed-request, request-too-large */
 function assertForm(request: IncomingMessage): void {
   const { httpVersionMajor, method, url = '', rawHeaders, headers } = request;
   // the parser accepts "GET / HTTP/2.0"
@@ -85,8 +78,8 @@ function assertForm(request: IncomingMessage): void {
 }
 
 /**
- * True for a GET, HEAD or OPTIONS with a chunked body, which is ignored: proxies send HTTP/2 calls like that whose end comes in a
- * separate frame. Not in HTTP/1.0, where not every proxy knows where such a body ends (RFC 9112 §6.1).
+ * True for a body that is ignored: a proxy sends a GET over HTTP/2 like that if its end comes in a separate frame. Not in
+ * HTTP/1.0, where not every proxy knows where such a body ends (RFC 9112 §6.1).
  */
 function hasChunkedBody({ httpVersionMinor, method, headers }: IncomingMessage): boolean {
   const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
@@ -96,8 +89,8 @@ function hasChunkedBody({ httpVersionMinor, method, headers }: IncomingMessage):
 
 /**
  * True if a page of another origin made the call. Browsers send `Sec-Fetch-Site` only over HTTPS and to this machine,
- * and `Origin` with every call whose response a script of another origin could read. A navigation by the user, such as a link to a CSV, does
- * not count: the other site cannot read the response.
+ * and `Origin` with every call whose response a script of another origin could read. A navigation, such as a link to a
+ * CSV, does not count: the other site cannot read the response.
  */
 function isForeignPage(headers: IncomingHttpHeaders): boolean {
   const { host, origin, 'sec-fetch-site': site } = headers;
@@ -111,7 +104,7 @@ function isForeignPage(headers: IncomingHttpHeaders): boolean {
 const malformed = (detail: string): GatewayError => new GatewayError('malformed-request', detail, CLOSE);
 
 const tooLarge = (options: GatewayErrorOptions = {}): GatewayError =>
-  new GatewayError('request-too-large', NO_BODIES, { ...options, status: 413 });
+  new GatewayError('request-too-large', 'This API takes no bodies.', { ...options, status: 413 });
 
 function countHosts(rawHeaders: readonly string[]): number {
   let count = 0;
@@ -120,19 +113,6 @@ function countHosts(rawHeaders: readonly string[]): number {
     if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
   }
   return count;
-}
-
-/**
- * Creates a check for a Host header: one of the allowed names, or the IP address that accepted the connection, with or without
- * a port. The address is safe: load balancers and kubelets send it, and a page that uses DNS rebinding cannot.
- */
-function createHostCheck(allowedHosts: readonly string[]): (host: string, localAddress?: string) => boolean {
-  const allowed = new Set(allowedHosts);
-  return (host, localAddress) => {
-    const name = toName(host);
-    if (name === null) return false;
-    return allowed.has(name) || (localAddress !== undefined && name === toLiteral(localAddress));
-  };
 }
 
 /** The name in a Host header, in lower case; null for a malformed header. */

@@ -16,9 +16,7 @@ type Pair = ReturnType<typeof readListenerPair>;
  * swapped without a restart; bad ones change nothing and are reported once.
  */
 export class ListenerCertificate {
-  readonly #files: RenewedFiles<Pair>;
   readonly #notice: ExpiryNotice;
-  #pair: Pair;
   #server: Server | null = null;
 
   /** Null without these files. @throws FileUnusable; the settings were checked before (cross-checks.ts) */
@@ -43,11 +41,9 @@ export class ListenerCertificate {
     private readonly clock: Clock,
     private readonly logger: Logger,
     private readonly hosts: readonly string[],
-    files: RenewedFiles<Pair>,
-    pair: Pair,
+    private readonly files: RenewedFiles<Pair>,
+    private pair: Pair,
   ) {
-    this.#files = files;
-    this.#pair = pair;
     this.#notice = new ExpiryNotice(logger, {
       use: 'listener',
       what: 'the certificate of the internal API (TLS_CERT_FILE)',
@@ -57,7 +53,7 @@ export class ListenerCertificate {
 
   /** Options of the TLS server, and of its renewed context. */
   get options() {
-    const { cert, key } = this.#pair;
+    const { cert, key } = this.pair;
     return { cert, key, minVersion: 'TLSv1.2' as const };
   }
 
@@ -66,13 +62,13 @@ export class ListenerCertificate {
     this.#server = server;
     server.once('listening', () => {
       const current = () => {
-        const { subject, fingerprint, validToDate: notAfter } = this.#pair.certificate;
+        const { subject, fingerprint, validToDate: notAfter } = this.pair.certificate;
         return { subject: toDistinguishedName(subject), thumbprint: fingerprint.replaceAll(':', ''), notAfter };
       };
       this.#notice.follow(current, this.clock);
       server.once('close', () => {
         this.#notice.close();
-        this.#files.close();
+        this.files.close();
       });
     });
     return server;
@@ -80,29 +76,29 @@ export class ListenerCertificate {
 
   /** Reloads the files now (SIGHUP). */
   reload(): Promise<void> {
-    return this.#files.reload();
+    return this.files.reload();
   }
 
   /** State for health. `rejected`: the reason why a newer certificate was rejected, or null. */
   status() {
-    const { subject, validToDate: notAfter } = this.#pair.certificate;
+    const { subject, validToDate: notAfter } = this.pair.certificate;
     return {
       subject: toDistinguishedName(subject),
       notAfter: notAfter.toISOString(),
       daysLeft: daysLeft({ notAfter }, this.clock.now().wall),
-      rejected: this.#files.waiting?.error.message ?? null,
+      rejected: this.files.waiting?.error.message ?? null,
     };
   }
 
   /** @throws FileUnusable if it is not valid now; the one in use is not rejected when it expires */
   #use(pair: Pair, certFile: string): void {
-    if (pair.cert === this.#pair.cert && pair.key === this.#pair.key) return;
+    if (pair.cert === this.pair.cert && pair.key === this.pair.key) return;
     const { validFromDate: from, validToDate: to } = pair.certificate;
     const now = this.clock.now().wall;
-    if (pair.cert !== this.#pair.cert && (now < from.getTime() || now > to.getTime())) {
+    if (pair.cert !== this.pair.cert && (now < from.getTime() || now > to.getTime())) {
       throw new FileUnusable(certFile, `is not valid now, only from ${from.toISOString()} to ${to.toISOString()}`);
     }
-    this.#pair = pair;
+    this.pair = pair;
     this.#server?.setSecureContext(this.options);
     const { subject, notAfter } = this.status();
     this.logger.info(

@@ -21,18 +21,14 @@ export class ProblemFilter implements ExceptionFilter {
     }
     if (isAborted(thrown, reply)) return;
     const error = toProblem(thrown, reply.request.is404);
-    if (error.code === 'internal-error') this.#logFailure(error, reply.request.id);
+    if (error.code === 'internal-error') {
+      const { code, owner, cause } = error;
+      const line = { event: 'request.failed', requestId: reply.request.id, code, owner, err: cause ?? error };
+      this.log.logger.error(line, 'the request failed with an internal error');
+    }
     if (reply.sent) return;
     if (reply.raw.headersSent) reply.raw.destroy();
     else sendProblem(reply, error);
-  }
-
-  #logFailure(error: GatewayError, requestId: string): void {
-    const { code, owner, cause } = error;
-    this.log.logger.error(
-      { event: 'request.failed', requestId, code, owner, err: cause ?? error },
-      'the request failed with an internal error',
-    );
   }
 }
 

@@ -15,16 +15,15 @@ declare module 'fastify' {
   }
 }
 
-/** The only place that serializes errors. `instance` is the path of the request, without its query. */
-export function toProblemResponse(error: GatewayError, instance: string, requestId: string) {
-  const body = Buffer.from(JSON.stringify(toProblemDocument(error, instance, requestId)));
-  return { headers: { ...toProblemHeaders(error), 'content-length': String(body.length) }, body };
-}
-
-/** The same for people: a page with the contents of the document. */
-function toProblemPage(error: GatewayError, instance: string, requestId: string, toPage: ToFailurePage) {
-  const body = Buffer.from(toPage(toProblemDocument(error, instance, requestId)));
-  return { headers: { ...toProblemHeaders(error), ...PAGE_HEADERS, 'content-length': String(body.length) }, body };
+/**
+ * The only place that serializes errors: as JSON or, with `toPage`, as HTML. `instance` is the path of the request,
+ * without its query.
+ */
+export function toProblemResponse(error: GatewayError, instance: string, requestId: string, toPage?: ToFailurePage) {
+  const document = toProblemDocument(error, instance, requestId);
+  const body = Buffer.from(toPage ? toPage(document) : JSON.stringify(document));
+  const type = toPage && PAGE_HEADERS;
+  return { headers: { ...toProblemHeaders(error), ...type, 'content-length': String(body.length) }, body };
 }
 
 /** Headers of the response that failed; they do not describe the problem. */
@@ -34,8 +33,8 @@ const OF_A_BODY = ['content-disposition', 'content-encoding', 'etag'];
 export function sendProblem(reply: FastifyReply, error: GatewayError): void {
   const { request, server } = reply;
   request.logFields.problem = error;
-  const toResponse = prefersHtml(request) ? toProblemPage : toProblemResponse;
-  const { headers, body } = toResponse(error, toPath(request.originalUrl), request.id, server.toFailurePage);
+  const toPage = prefersHtml(request) ? server.toFailurePage : undefined;
+  const { headers, body } = toProblemResponse(error, toPath(request.originalUrl), request.id, toPage);
   for (const name of OF_A_BODY) reply.removeHeader(name);
   reply.code(error.status).headers(headers).send(body);
 }

@@ -11,9 +11,7 @@ type ShutdownSettings = Pick<Settings, 'SHUTDOWN_DELAY_MS' | 'SHUTDOWN_GRACE_MS'
 
 /**
  * Counts the responses under way, per connection and in total, and their bytes (docs/bounds.md#callers). Therefore it
- * also runs the graceful stop (docs/deploy.md#start-signals-and-stop). Readiness ends at once, and serving continues
- * for SHUTDOWN_DELAY_MS. Then it takes no new connections, answers the requests that are arriving or in flight, and
- * closes all connections, after SHUTDOWN_GRACE_MS at the latest.
+ * also runs the graceful stop (docs/deploy.md#start-signals-and-stop).
  */
 export class UnderWay implements BeforeApplicationShutdown {
   readonly #ofSocket = new WeakMap<Socket, number>();
@@ -30,10 +28,7 @@ export class UnderWay implements BeforeApplicationShutdown {
     private readonly settings: ShutdownSettings,
   ) {}
 
-  /**
-   * True after a stop signal: no longer ready, though it may still serve. Responses ask their callers to close the
-   * connection.
-   */
+  /** True after a stop signal: no longer ready, though it still serves for SHUTDOWN_DELAY_MS. */
   get isStopping(): boolean {
     return this.#isStopping;
   }
@@ -87,10 +82,7 @@ export class UnderWay implements BeforeApplicationShutdown {
     await this.#drain(this.#server, SHUTDOWN_GRACE_MS);
   }
 
-  /**
-   * Takes no new connections. For `lastRequestMs`, still answers requests on open ones, whose callers may be sending
-   * right now; then waits until no response is under way. Closes all connections after `graceMs`.
-   */
+  /** Takes no new connections, answers what arrives on open ones within `lastRequestMs`, and closes all within `graceMs`. */
   async #drain(server: Server, graceMs: number): Promise<void> {
     // close() of an HTTP server also cuts off responses that are complete but not fully sent
     const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
