@@ -134,7 +134,6 @@ describeWithChromium('the console page in a real browser', () => {
     const clientsOf = async () =>
       (await named.get('/health/recent', { host: 'gateway.test' })).json.clients as object[];
     expect(await clientsOf()).toEqual([]);
-    // cached for a second
     await named.get('/api/v1/accounts', { host: 'gateway.test', 'x-client-name': 'console' });
     await until(async () => (await clientsOf()).length === 1);
   });

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Gateway } from './gateway.js';
 
 export interface Sample {
@@ -36,15 +35,9 @@ export function parseMetrics(text: string): Scrape {
   };
 }
 
-/** Time for which a scrape's response is cached, ms. */
-const KEPT_MS = 1000;
-const scrapedAt = new WeakMap<object, number>();
-
-/** Scrapes this gateway like Prometheus, once the last scrape's response is no longer cached. */
+/** Scrapes this gateway like Prometheus. */
 export async function scrape(gateway: Pick<Gateway, 'get'>): Promise<Scrape> {
-  await delay(Math.max(0, (scrapedAt.get(gateway) ?? -Infinity) + KEPT_MS - performance.now()));
   const { status, text } = await gateway.get('/metrics');
-  scrapedAt.set(gateway, performance.now());
   if (status !== 200) throw new Error(`/metrics answered ${status}`);
   return parseMetrics(text);
 }

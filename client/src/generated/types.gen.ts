@@ -1119,7 +1119,7 @@ export type GetMetricsError = GetMetricsErrors[keyof GetMetricsErrors];
 
 export type GetMetricsResponses = {
     /**
-     * the metrics of the last second
+     * the metrics
      */
     200: string;
 };

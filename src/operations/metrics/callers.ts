@@ -17,7 +17,6 @@ const REJECTED = new Set(['client-not-allowed', 'host-not-allowed']);
 const MINUTE_POINTS = 6;
 
 interface Caller {
-  /** All requests, whatever the result. */
   requests: number;
   /** Calls since the last point and in the five before it, newest first. */
   minute: readonly CallTally[];
@@ -41,7 +40,7 @@ export class Callers {
     for (const name of [WITHOUT_NAME, OTHER]) this.#add(name);
   }
 
-  /** Counts a request. `call`: the result of a call by an app. */
+  /** @param call the result of a call by an app */
   record(request: Request, call: RecentCall | null): void {
     const now = this.clock.now();
     const caller = this.#find(request, now);
@@ -51,7 +50,6 @@ export class Callers {
     caller.minute[0]?.record(call);
   }
 
-  /** Requests by name. */
   get requests(): { readonly name: string; readonly requests: number }[] {
     this.#forgetOld();
     return [...this.#byName].map(([name, { requests }]) => ({ name, requests }));
@@ -61,12 +59,10 @@ export class Callers {
   get clients(): RecentClient[] {
     this.#forgetOld();
     const clients: RecentClient[] = [];
-    const since = this.clock.now().monotonic - 60_000;
-    for (const [name, { minute: points, lastAt: at, lastSeen }] of this.#byName) {
+    for (const [name, { minute: points, lastAt: at }] of this.#byName) {
       if (at === null) continue;
       const minute = new CallTally();
-      // no point ends while the machine sleeps
-      if (lastSeen > since) for (const calls of points) minute.add(calls);
+      for (const calls of points) minute.add(calls);
       const { requests: callsPerMinute, current, stale, errors } = minute;
       const lastAt = new Date(at).toISOString();
       clients.push({ name, callsPerMinute, p99Ms: minute.percentileMs(99), current, stale, errors, lastAt });
@@ -95,12 +91,8 @@ export class Callers {
       const [oldest = ''] = names.reduce((one, other) => (other[1].lastSeen < one[1].lastSeen ? other : one));
       this.#byName.delete(oldest);
     }
-    const caller: Caller = {
-      requests: 0,
-      minute: [new CallTally()],
-      lastAt: null,
-      lastSeen: this.clock.now().monotonic,
-    };
+    const { monotonic: lastSeen } = this.clock.now();
+    const caller: Caller = { requests: 0, minute: [new CallTally()], lastAt: null, lastSeen };
     this.#byName.set(name, caller);
     return caller;
   }

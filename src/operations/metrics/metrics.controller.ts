@@ -4,14 +4,10 @@ import { collectDefaultMetrics, Registry } from '@prometheus-io/client';
 import { Gauges } from './gauges.js';
 import { Metrics } from './metrics.js';
 
-const KEPT_MS = 1000;
-
-/** The text of all metrics: counters, the current state, and the process. Cached for a second. */
+/** The text of all metrics: counters, the current state, and the process. */
 @ApiTags('health')
 @Controller('metrics')
 export class MetricsController {
-  #kept: { readonly text: Promise<string>; readonly at: number } | null = null;
-
   constructor(
     private readonly metrics: Metrics,
     private readonly gauges: Gauges,
@@ -27,16 +23,10 @@ export class MetricsController {
   })
   @ApiResponse({
     status: 200,
-    description: 'the metrics of the last second',
+    description: 'the metrics',
     content: { 'text/plain': { schema: { type: 'string' } } },
   })
-  get(): Promise<string> {
-    const at = performance.now();
-    if (!this.#kept || at - this.#kept.at >= KEPT_MS) this.#kept = { text: this.#build(), at };
-    return this.#kept.text;
-  }
-
-  async #build(): Promise<string> {
+  async get(): Promise<string> {
     const texts = [this.metrics.toText(), this.gauges.toText(), processMetrics().metrics()];
     return (await Promise.all(texts)).join('');
   }

@@ -15,11 +15,12 @@ const MAX_POINTS = 360;
 /** The last hour in points of 10 s (docs/logs.md#the-last-hour). */
 @Injectable()
 export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
-  readonly #points: RecentPoint[] = [];
+  /** Oldest first; excludes the activity since the last point. */
+  readonly points: RecentPoint[] = [];
   /** Calls by apps since the last point. */
   calls = new CallTally();
   #bankCalls = new CallTally();
-  #timer: NodeJS.Timeout | null = null;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(
     activity: Activity,
@@ -31,17 +32,12 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
     );
   }
 
-  /** Oldest first; excludes the activity since the last point. */
-  get points(): readonly RecentPoint[] {
-    return this.#points;
-  }
-
   onApplicationBootstrap(): void {
     this.#timer = setInterval(() => this.endPoint(), EVERY_SECONDS * 1000).unref();
   }
 
   onModuleDestroy(): void {
-    if (this.#timer) clearInterval(this.#timer);
+    clearInterval(this.#timer);
   }
 
   /** The activity since the last point. */
@@ -49,14 +45,15 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
     const { at, snapshot } = this.status.read();
     const { ageMs } = snapshot;
     const { calls } = this;
+    const { requests, current, stale, errors, failuresByOwner } = calls;
     const bankCalls = this.#bankCalls;
     return {
       at: new Date(at).toISOString(),
-      requests: calls.requests,
-      current: calls.current,
-      stale: calls.stale,
-      errors: calls.errors,
-      failuresByOwner: { ...calls.failuresByOwner },
+      requests,
+      current,
+      stale,
+      errors,
+      failuresByOwner,
       p50Ms: calls.percentileMs(50),
       p99Ms: calls.percentileMs(99),
       bankCalls: bankCalls.requests,
@@ -68,8 +65,8 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Adds a point for the activity since the previous one; called every 10 s. */
   endPoint(): void {
-    this.#points.push(this.present);
-    if (this.#points.length > MAX_POINTS) this.#points.shift();
+    this.points.push(this.present);
+    if (this.points.length > MAX_POINTS) this.points.shift();
     this.calls = new CallTally();
     this.#bankCalls = new CallTally();
     this.callers.endPoint();
@@ -87,24 +84,20 @@ const COMMON = new Set(['bank.call', 'request', 'snapshot.refreshed', 'token.acq
  */
 @Injectable()
 export class RecentEvents {
-  readonly #events: RecentEvent[] = [];
+  /** Oldest first. */
+  readonly events: RecentEvent[] = [];
 
   constructor(log: Log, clock: Clock) {
     log.listen((level, { event, code, owner }, msg) => {
       if (typeof event !== 'string' || COMMON.has(event)) return;
-      this.#events.push({
+      this.events.push({
         at: new Date(clock.now().wall).toISOString(),
         level: level as RecentEvent['level'],
         event,
         ...(code !== undefined && { code: code as AnyCode, owner: owner as Owner }),
         msg: String(msg),
       });
-      if (this.#events.length > MAX_EVENTS) this.#events.shift();
+      if (this.events.length > MAX_EVENTS) this.events.shift();
     });
-  }
-
-  /** Oldest first. */
-  get events(): readonly RecentEvent[] {
-    return this.#events;
   }
 }
