@@ -7,9 +7,7 @@ import type { Clock } from '../time/clock.js';
 import { HEADER_BYTES, CopyRejected, type Group } from './sealing.js';
 import type { CopyState, Store } from './stored-source.js';
 
-/**
- * SNAPSHOT_FILE: the stored copy of one instance, dated by the machine's wall clock (docs/fleet.md#the-stored-copy).
- */
+/** SNAPSHOT_FILE, dated by the machine's wall clock (docs/fleet.md#the-stored-copy). */
 export class FileStore implements Store {
   readonly kind = 'file';
   readonly writeEveryMs = 10_000;
@@ -82,7 +80,6 @@ export class FileStore implements Store {
     }
   }
 
-  /** Logs each change. */
   #noteOutcome(reason: string | null): void {
     if (reason === this.#failing) return;
     this.#failing = reason;

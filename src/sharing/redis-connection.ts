@@ -28,33 +28,26 @@ export type RedisSettings = Pick<Settings, 'REDIS_CA_FILE' | 'REDIS_KEY_PREFIX'>
 export const EXPIRE_IF_EQUAL =
   "return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('PEXPIRE', KEYS[1], ARGV[2])";
 
-/** Maximum time that a request waits for Redis, ms. */
+/** A request waits at most this long for Redis, ms. */
 const USUAL_WAIT_MS = 200;
-/** Maximum difference between the clock of Redis and ours, a day. Beyond it, its timestamps are meaningless. */
+/** A day. Times of a clock that differs more mean nothing. */
 const CLOCK_TRUSTED_WITHIN_MS = 86_400_000;
-/**
- * A new connection must answer in this part of that time. A request makes up to three round trips: where they take too long, Redis
- * would be lost at the next call, and found again.
- */
+/** A request makes up to three: where they take too long, a new connection would be lost again at the next call. */
 const MAX_ROUND_TRIPS = 4;
-/** A connection may take this many times as long. */
+/** To connect may take this many times as long. */
 const CONNECT_WAITS = 5;
 const RETRY_MS = 250;
-/** Interval of checks on an idle connection, ms. */
 const PING_EVERY_MS = 300;
 
 type RedisClient = ReturnType<typeof createRedisClient>;
 
-/**
- * The connection to Redis. After a failure, it is closed, and new connections are opened and checked until one works.
- * The first failure of a series is logged as `sharing.unavailable`, its end as `sharing.recovered`.
- */
+/** The connection to Redis. After a failure, it is closed, and new ones are opened and checked until one works. */
 export class RedisConnection {
   #client: RedisClient | null = null;
   #trouble: string | null = null;
   #retry: NodeJS.Timeout | undefined;
   #ping: NodeJS.Timeout | undefined;
-  /** Calls of `send` under way, each with its own time limit. */
+  /** Calls of `send` under way. */
   #sending = 0;
   #closed = false;
 
@@ -89,8 +82,7 @@ export class RedisConnection {
   }
 
   /**
-   * Sends commands together, and reads their replies: strings are Buffers, and a key of another type is null. After a failure, Redis is
-   * unavailable until another connection works.
+   * Sends commands together, and reads their replies: strings are Buffers, and a key of another type is null.
    * @throws RedisFailure, at once while Redis cannot be used
    */
   async send<T>(
@@ -118,20 +110,17 @@ export class RedisConnection {
     this.#client?.destroy();
   }
 
-  /**
-   * Replaces the library's own PING, which has no time limit: an endless reply would fill the memory of an idle
-   * gateway.
-   */
+  /** The library's own PING has no time limit: an endless reply would fill the memory of an idle gateway. */
   #askIfIdle(): void {
     if (this.#sending > 0) return;
     this.send([['PING']], CONNECT_WAITS * this.waitMs).catch(() => undefined);
   }
 
-  /** Opens a connection and checks it. @throws RedisFailure or an error of the library */
+  /** @throws RedisFailure or an error of the library */
   async #open(): Promise<RedisClient> {
     const connectMs = CONNECT_WAITS * this.waitMs;
     const client = createRedisClient(this.settings, connectMs);
-    // an answer that is not Redis' is an error of the client, and the command still waits
+    // a reply that is not Redis' is an error of the client, and the command still waits
     const failing = once(client, 'error').then(([error]) => Promise.reject(error as Error));
     const connecting = client.connect();
     try {
@@ -192,7 +181,7 @@ export class RedisConnection {
   }
 }
 
-/** The reply to TIME, ms since 1970. @throws RedisFailure if there is none, or if it is too far from our clock */
+/** The reply to TIME, ms since 1970. @throws RedisFailure if it is none, or too far from our clock */
 export function readTime(reply: unknown, { wall }: Instant): number {
   const [seconds, micros] = Array.isArray(reply) ? (reply as unknown[]).map(Number) : [];
   const ms = Number(seconds) * 1000 + Number(micros) / 1000;
@@ -201,7 +190,7 @@ export function readTime(reply: unknown, { wall }: Instant): number {
   return ms;
 }
 
-/** How the server runs, from its reply to HELLO, a list of names and values: `standalone`, `cluster` or `sentinel`. */
+/** `standalone`, `cluster` or `sentinel`, from the reply to HELLO, a list of names and values. */
 function modeOf(hello: unknown): string {
   const words = Array.isArray(hello) ? (hello as unknown[]).map(String) : [];
   return words[words.indexOf('mode') + 1] ?? '';
@@ -220,7 +209,6 @@ async function exchange(
   return inTime(replies, withinMs);
 }
 
-/** @throws RedisFailure if `work` takes longer */
 async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   const result = await within(work, ms);
   if (result !== TIMED_OUT) return result;

@@ -8,9 +8,7 @@ const DENIED_COMMAND =
   'the user of REDIS_URL may not run a command or use a key that sharing needs: see the ACL of docs/fleet.md';
 const NO_TLS = 'it does not speak TLS here: compare redis:// and rediss://';
 
-/**
- * Reasons why Redis cannot be used, by the code of its reply, of the connection, or of the check of a new connection.
- */
+/** By the code of its reply, of the connection, or of the check of a new connection. */
 const REASONS: Readonly<Record<string, string>> = {
   ...TCP_FAILURES,
   timeout: 'it did not answer in time: it does not speak TLS (rediss://), is overloaded, or is farther away than 50 ms',
@@ -49,10 +47,7 @@ const ERR_REPLIES: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/DB index/i, 'it does not have the database that REDIS_URL names'],
 ];
 
-/**
- * The reason in words, with its code in brackets. It never contains the library's message, which may include an
- * address.
- */
+/** Why Redis cannot be used, without the library's message, which may include an address. The code is in brackets. */
 export function toReason(error: unknown): string {
   if (error instanceof Error && isTlsFailure(error)) return tlsInWords(error);
   const code = toCode(error);

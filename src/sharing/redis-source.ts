@@ -8,22 +8,18 @@ import type { Group } from './sealing.js';
 import { StoredSource, type StoredSourceParts } from './stored-source.js';
 
 const POLL_EVERY_MS = 50;
-/** Maximum wait for another instance's refresh, ms; twice the last refresh's duration if that is longer. */
+/** Maximum wait for another instance's refresh, ms, or twice the last refresh if that took longer. */
 const PATIENCE_MS = 5000;
 /** Consecutive waits in vain after which a lock that is never released is ignored. */
 const MAX_VAIN_WAITS = 2;
 const CLOSE_WITHIN_MS = 1000;
 
-/**
- * One refresh for all instances, through the copy and the lock in Redis (docs/fleet.md#how-it-works). Wraps another
- * source.
- */
+/** One refresh for all instances, through the copy and the lock in Redis (docs/fleet.md#how-it-works). */
 export class RedisSource extends StoredSource {
   /** Duration of the last refresh by any instance, ms. */
   #durationMs = 0;
   #vainWaits = 0;
 
-  /** Connects to Redis, waiting at most 1.5 s. */
   static async connect(
     source: SnapshotSource,
     settings: RedisSettings,
@@ -53,10 +49,7 @@ export class RedisSource extends StoredSource {
     return true;
   }
 
-  /**
-   * Takes an acceptable stored copy, waits until another instance has stored one, or reads from the source.
-   * @throws what the source throws, or the reason of the signal
-   */
+  /** Takes an acceptable copy, waits until another instance has stored one, or reads from the source. */
   override async read(request: RefreshRequest): Promise<Snapshot> {
     const group = await this.parts.group();
     const found = await this.#find(group, request).catch(toNullIfRedisFails);
@@ -72,8 +65,7 @@ export class RedisSource extends StoredSource {
   }
 
   /**
-   * Returns an acceptable copy, else the last state. The source is then read: with the lock, or without it after the
-   * maximum wait.
+   * An acceptable copy, else the last state: with the lock, or without it after the maximum wait.
    * @throws RedisFailure; the reason of the signal
    */
   async #find(group: Group, { accepts, signal }: RefreshRequest): Promise<Snapshot | LockedState> {
@@ -93,10 +85,7 @@ export class RedisSource extends StoredSource {
     }
   }
 
-  /**
-   * False once this refresh has waited long enough for another instance, and while too many waits for its lock were in
-   * vain.
-   */
+  /** False once this refresh has waited long enough, or too many waits were in vain. */
   #mayWait(began: Instant): boolean {
     const { clock, settings, logger } = this.parts;
     if (this.#vainWaits >= MAX_VAIN_WAITS) return false;
@@ -127,10 +116,7 @@ export class RedisSource extends StoredSource {
   }
 }
 
-/**
- * An instant on the clock of Redis, ISO 8601: the time of the last check, continued with this machine's monotonic
- * clock.
- */
+/** An instant on the clock of Redis, ISO 8601: that of the last check, continued with this machine's monotonic clock. */
 const toRedisTime = (instant: Instant, { at, nowMs }: LockedState): string =>
   new Date(nowMs + instant.monotonic - at.monotonic).toISOString();
 

@@ -4,24 +4,20 @@ import { EXPIRE_IF_EQUAL, readTime, type Command, type RedisConnection } from '.
 import { HEADER_BYTES, readHeader, type Group } from './sealing.js';
 import type { CopyState, Store } from './stored-source.js';
 
-/** Lifetime of the lock, ms: the delay after a holder has crashed. The holder renews it three times in this period. */
+/** Lifetime of the lock, ms: the delay after its holder has crashed. The holder renews it three times as often. */
 const LOCK_MS = 3000;
-/** Time that a copy stays in Redis beyond its maximum age, for callers already waiting, ms. */
+/** A copy outlives its maximum age by this time, ms, for callers who already wait. */
 const KEEP_LONGER_MS = 10_000;
-/** Time limit for background work. */
 const BACKGROUND_MS = 1000;
 const MB = 1_048_576;
 const MS_PER_MB = 20;
 
-/** The state of the copy, and whether this instance now has the lock and must release it. */
 export interface LockedState extends CopyState {
+  /** True if this instance has the lock, and must release it. */
   readonly locked: boolean;
 }
 
-/**
- * The single value and the single lock of a group in Redis, dated by the clock of Redis. Every method may throw
- * RedisFailure.
- */
+/** The copy and the lock of a group in Redis, dated by the clock of Redis. Every method may throw RedisFailure. */
 export class RedisStore implements Store {
   readonly kind = 'redis';
   readonly writeEveryMs = 0;
@@ -48,8 +44,8 @@ export class RedisStore implements Store {
   }
 
   /**
-   * Takes the lock if it is free, then looks for a copy. This order finds the copy of the lock's last holder, who
-   * stored it before releasing the lock. A lock set by a lost connection of this instance counts as its own.
+   * Takes the lock if it is free, then looks for a copy. This order finds the copy that the last holder stored before it
+   * released the lock. A lock of a lost connection of this instance counts as its own.
    */
   async lockAndInspect(group: Group, withinMs: number): Promise<LockedState> {
     const at = this.clock.now();
@@ -110,7 +106,7 @@ export class RedisStore implements Store {
     return [['TIME'], ['STRLEN', value], ['GETRANGE', value, '0', String(HEADER_BYTES - 1)]];
   }
 
-  /** A key of another type reads as null. @throws RedisFailure */
+  /** A key of another type reads as null. */
   #toState(at: Instant, withinMs: number, [time, bytes, header]: readonly unknown[]): CopyState {
     return {
       at,

@@ -8,10 +8,7 @@ import { accountSchema } from '../list/account-schema.js';
 const FACTS_BYTES = 61;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-/**
- * The form of an account, which is part of the key: a copy with another form belongs to another group. Descriptions do
- * not count.
- */
+/** Part of the key: a copy with another form of accounts belongs to another group. Descriptions do not count. */
 const ACCOUNT_FORM = JSON.stringify(z.toJSONSchema(accountSchema), (key, value: unknown) => {
   const isWords = key === 'example' || (key === 'description' && typeof value === 'string');
   return isWords ? undefined : value;
@@ -21,15 +18,11 @@ const COMPLETE = [null, false, true] as const;
 const MAGIC = Buffer.from('AGS\u0002', 'latin1');
 
 export const HEADER_BYTES = FACTS_BYTES + IV_BYTES;
-/** Bytes that sealing adds to a snapshot. */
 export const OVERHEAD_BYTES = HEADER_BYTES + TAG_BYTES;
 
-/**
- * Instances with the same bank addresses, user, key and form of an account. Only they can open a copy that one of them
- * sealed.
- */
+/** Instances with the same bank addresses, user, key and form of an account: only they can open each other's copies. */
 export interface Group {
-  /** Id of the key: 16 hex digits, part of the names in Redis. Reveals nothing about the key. */
+  /** 16 hex digits, part of the names in Redis. Reveals nothing about the key. */
   readonly keyId: string;
   readonly key: webcrypto.CryptoKey;
   /** SHA-256 of the bank's addresses. */
@@ -61,8 +54,8 @@ export async function toGroup(
 }
 
 /** Facts from an unencrypted header; trusted only after the whole copy has been opened. */
-export interface SealedFacts {
-  /** Time of the request to the bank, ms since 1970, by the clock of Redis; in a file, by the machine's clock. */
+interface SealedFacts {
+  /** When the bank was asked, ms since 1970, by the clock of Redis; in a file, by the machine's clock. */
   readonly asOfMs: number;
   /** Duration of the refresh, ms. */
   readonly durationMs: number;
@@ -77,7 +70,7 @@ export interface Opened {
   readonly facts: SealedFacts;
 }
 
-/** Thrown if the bytes were not sealed by this group. `reason` is one word for the log. */
+/** Thrown if a copy cannot be used. */
 export class CopyRejected extends Error {
   constructor(
     readonly reason: 'damaged' | 'foreign' | 'too-large' | 'too-old' | 'unreadable',
@@ -101,7 +94,7 @@ export async function seal({ json, facts }: Opened, group: Group): Promise<Buffe
   return Buffer.concat([header, Buffer.from(content)]);
 }
 
-/** Reads the header without the key, so its facts are not authenticated yet. @throws CopyRejected */
+/** Its facts are not authenticated yet. @throws CopyRejected */
 export function readHeader(sealed: Buffer, group: Group): SealedFacts {
   if (sealed.length < HEADER_BYTES) throw new CopyRejected('damaged');
   if (!MAGIC.equals(sealed.subarray(0, 4))) throw new CopyRejected('damaged');

@@ -10,21 +10,18 @@ import {
   type Snapshot,
 } from '../snapshot/snapshot-source.js';
 import { later, type Clock, type Instant } from '../time/clock.js';
-import { open, OVERHEAD_BYTES, readHeader, CopyRejected, seal, type Group, type SealedFacts } from './sealing.js';
+import { open, OVERHEAD_BYTES, readHeader, CopyRejected, seal, type Group, type Opened } from './sealing.js';
 
 /** Larger copies are neither stored nor taken. */
 export const MAX_STORED_BYTES = 64 * 1_048_576;
-/**
- * Tolerance for copies dated in the future, ms. Beyond it, a clock must have been set back, and a copy's age is
- * unknown.
- */
+/** A copy from further in the future, ms, has an unknown age: a clock was set back. */
 const CLOCK_MAY_DIFFER_MS = 1000;
 
-/** The stored copy in a store at one moment. */
+/** The stored copy at one moment. */
 export interface CopyState {
-  /** Time of the check, by the clocks of this machine. */
+  /** Time of the check. */
   readonly at: Instant;
-  /** Time of the check, ms since 1970, by the store's clock, which dates copies. */
+  /** The same by the store's clock, which dates copies, ms since 1970. */
   readonly nowMs: number;
   /** Size of the sealed copy, bytes; 0 without one. */
   readonly bytes: number;
@@ -34,12 +31,12 @@ export interface CopyState {
   readonly leftMs: number;
 }
 
-/** The store of a group's one sealed copy. It logs when it becomes unusable. */
+/** Has a group's one sealed copy. It logs when it becomes unusable. */
 export interface Store {
   readonly kind: 'redis' | 'file';
   /** Minimum time between two writes, ms. */
   readonly writeEveryMs: number;
-  /** The reason why it is unusable; null if there is none. */
+  /** Why it is unusable; null if it is usable. */
   readonly failing: string | null;
   inspect(group: Group): Promise<CopyState>;
   load(group: Group, state: CopyState): Promise<Buffer>;
@@ -61,9 +58,9 @@ export class StoredSource extends SnapshotSource {
   #writtenAt = -Infinity;
   /** Background work on the store, one task after the other. */
   #work: Promise<void> = Promise.resolve();
-  /** The reason that was logged last. Cleared when a copy is taken. */
+  /** Logged last; cleared when a copy is taken. */
   #reported: CopyRejected['reason'] | null = null;
-  /** Time at which the bank withdrew the grant: no earlier copy is taken. */
+  /** When the bank withdrew the grant: no earlier copy is taken. */
   #withdrawnAt: Instant | null = null;
   #lastTakenAt: string | null = null;
   #lastStoredAt: string | null = null;
@@ -104,7 +101,6 @@ export class StoredSource extends SnapshotSource {
     return { redis: { state, ...times, reason: failing }, file: null };
   }
 
-  /** Finishes pending writes. */
   override async close(): Promise<void> {
     this.#writePending();
     await this.#work;
@@ -129,15 +125,14 @@ export class StoredSource extends SnapshotSource {
     }
   }
 
-  /** Queues background work. A failure is only logged. */
+  /** A failure is only logged. */
   protected inBackground(work: () => Promise<void>): void {
     this.#work = this.#work.then(work).catch((error: unknown) => this.#report(error));
   }
 
   /**
-   * The checked copy; null without one, or if it is not accepted.
+   * The checked copy; null without one, or if it is not accepted. @throws an error of the store
    * @param began when the refresh or the search for a copy began
-   * @throws an error of the store
    */
   protected async takeFrom(group: Group, state: CopyState, began: Instant, accepts: Accepts): Promise<Snapshot | null> {
     if (state.bytes === 0) return null;
@@ -160,7 +155,7 @@ export class StoredSource extends SnapshotSource {
     }
   }
 
-  #isAccepted(facts: SealedFacts, state: CopyState, began: Instant, accepts: Accepts): boolean {
+  #isAccepted(facts: Opened['facts'], state: CopyState, began: Instant, accepts: Accepts): boolean {
     if (facts.asOfMs > state.nowMs + CLOCK_MAY_DIFFER_MS) throw new CopyRejected('too-old');
     const { clock } = this.parts;
     const askedAt = toInstant(facts, state);
@@ -221,15 +216,11 @@ export class StoredSource extends SnapshotSource {
   }
 }
 
-/** Time of the request to the bank, by the clocks of this machine. */
-const toInstant = ({ asOfMs }: SealedFacts, { at, nowMs }: CopyState): Instant => later(at, asOfMs - nowMs);
+/** When the bank was asked, by the clocks of this machine. */
+const toInstant = ({ asOfMs }: Opened['facts'], { at, nowMs }: CopyState): Instant => later(at, asOfMs - nowMs);
 
-/** The snapshot from a stored copy, in its own thread. @throws CopyRejected */
-async function toSnapshot(
-  { json, facts }: Awaited<ReturnType<typeof open>>,
-  askedAt: Instant,
-  source: Snapshot['source'],
-): Promise<Snapshot> {
+/** @throws CopyRejected */
+async function toSnapshot({ json, facts }: Opened, askedAt: Instant, source: Snapshot['source']): Promise<Snapshot> {
   const { asOfMs, durationMs, complete } = facts;
   await ListThread.makeRoom();
   const list = new ListThread();
