@@ -1,6 +1,5 @@
 import { pino, type Logger, type LoggerOptions } from 'pino';
 
-/** The destination of log lines. */
 export interface LogDestination {
   write(line: string): unknown;
   /** Calls back once everything is written or has failed. */
@@ -19,12 +18,12 @@ type LineListener = (level: string, fields: Readonly<Record<string, unknown>>, m
 const INFO = pino.levels.values['info'] as number;
 
 /**
- * Writes the log (docs/logs.md#events). The code that logs an event chooses each field. An error is reduced to names,
- * codes and stack, because its other properties may contain a secret.
+ * Writes the log (docs/logs.md#events). An error is reduced to names, codes and stack, because its other properties may
+ * contain a secret.
  */
 export class Log {
   readonly logger: Logger;
-  /** Logger for the line of each request. Listeners do not receive these lines. */
+  /** For the line of each request, which listeners do not receive. */
   readonly requests: Logger;
   readonly #listeners: LineListener[] = [];
 
@@ -63,10 +62,7 @@ export class Log {
     );
   }
 
-  /**
-   * Calls `listener` with level, fields and message of all lines from `info` up, logged or not, and of logged lines
-   * below that.
-   */
+  /** Calls `listener` with all lines from `info` up, logged or not, and with logged lines below that. */
   listen(listener: LineListener): void {
     this.#listeners.push(listener);
   }

@@ -14,12 +14,12 @@ import { CALLER_LEFT, type RequestEnded } from './activity.js';
 /** Maximum number of links, which is also the SDK's limit. */
 const MAX_LINKS = 128;
 
-/** Undefined while tracing is off: there are no spans then, and no request pays for them. */
+/** Undefined while tracing is off: no request pays for spans then. */
 let tracer: Tracer | undefined;
 
 /**
- * Starts all spans (docs/logs.md#traces) with this tracer from now on; none if it is undefined. Attributes contain
- * nothing from a caller or the bank except methods, statuses and counts.
+ * Starts all spans (docs/logs.md#traces) with this tracer; none if it is undefined. Attributes have nothing from a caller
+ * or the bank but methods, statuses and counts.
  */
 export function traceWith(next: Tracer | undefined): void {
   tracer = next;
@@ -34,7 +34,6 @@ export function startRequestSpan(traceParent: unknown): Span | undefined {
   );
 }
 
-/** Ends the server span of a request. */
 export function endRequestSpan(
   span: Span,
   { method, route, status, cache, problem }: RequestEnded,
@@ -57,7 +56,6 @@ export function endRequestSpan(
   span.end();
 }
 
-/** The type of an error without a problem code; undefined if there is none. */
 function toErrorType(status: number): string | undefined {
   if (status === CALLER_LEFT) return 'caller-left';
   return status >= 500 ? String(status) : undefined;
@@ -77,8 +75,7 @@ export class Waiting {
 }
 
 /**
- * Runs one refresh in a root span, linked to the requests that waited for it. Calls to the bank within `work` are its
- * children.
+ * Runs one refresh in a root span, linked to the requests that waited for it. Calls to the bank are its children.
  * @param describe returns the attributes of a successful refresh
  */
 export async function inRefreshSpan<T>(
@@ -110,10 +107,7 @@ interface BankCall {
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/**
- * Starts the client span of one call to the bank, a child of the refresh that makes it. Its context is not sent to the
- * bank.
- */
+/** The client span of a call, a child of its refresh. Its context is not sent to the bank. */
 export function startCallSpan({ baseUrl, path, query }: BankCall): Span | undefined {
   if (!tracer) return undefined;
   const { hostname, port } = new URL(baseUrl);
@@ -127,11 +121,9 @@ export function startCallSpan({ baseUrl, path, query }: BankCall): Span | undefi
   return tracer.startSpan(`GET ${path}`, { kind: SpanKind.CLIENT, attributes });
 }
 
-/** Ends the span of a call. `failure`: a code of docs/errors.md, `given-up` or `not-sent`. */
-export function endCallSpan(
-  span: Span,
-  { status, failure }: { status: number | undefined; failure: string | undefined },
-): void {
+/** @param outcome `failure`: a code of docs/errors.md, `given-up` or `not-sent` */
+export function endCallSpan(span: Span, outcome: { status: number | undefined; failure: string | undefined }): void {
+  const { status, failure } = outcome;
   span.setAttributes({ 'http.response.status_code': status });
   if (failure !== undefined) fail(span, failure);
   span.end();

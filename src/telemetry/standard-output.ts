@@ -1,9 +1,9 @@
 import sonicBoom from 'sonic-boom';
 import type { LogDestination } from './log.js';
 
-/** Maximum size of the lines waiting for a reader, in bytes. Further lines are dropped. */
+/** Bytes of lines that wait for a reader. Further lines are dropped. */
 const MAX_WAITING_BYTES = 16_000_000;
-/** Length of the lines that are written at once, in characters. */
+/** Characters. */
 const BATCH_LENGTH = 8192;
 
 let lost = 0;

@@ -7,11 +7,10 @@ import { VERSION } from '../config/build-output.js';
 import { within } from '../time/deadline.js';
 import { traceWith } from './spans.js';
 
-/** Maximum time, when the process stops, to send the last spans. */
+/** To send the last spans when the process stops. */
 const FLUSH_MS = 1000;
 const MAX_VALUE_LENGTH = 200;
 
-/** The export of spans to a collector. */
 export interface Tracing {
   /** Sends the remaining spans, by default for at most 1 s. */
   stop(withinMs?: number): Promise<void>;
@@ -29,21 +28,21 @@ export async function startTracing(
   lookup?: LookupFunction,
 ): Promise<Tracing | null> {
   if (isTurnedOff(env)) return null;
+  const warn = (message: string) => logger.warn({ event: 'config.warning' }, message);
   const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'];
   if (!endpoint) return null;
   // the exporter would fall back to localhost if it could not parse the address
   if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) {
     const name = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
     const variable = env[name] ? name : 'OTEL_EXPORTER_OTLP_ENDPOINT';
-    const warning = `${variable} is not an http or https address; no traces are sent`;
-    logger.warn({ event: 'config.warning' }, warning);
+    warn(`${variable} is not an http or https address; no traces are sent`);
     return null;
   }
   const protocol = env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] || env['OTEL_EXPORTER_OTLP_PROTOCOL'];
   if (protocol && protocol !== 'http/protobuf') {
-    const warning =
-      'OTEL_EXPORTER_OTLP_PROTOCOL asks for a protocol that this service does not speak; it sends http/protobuf, which collectors take on port 4318';
-    logger.warn({ event: 'config.warning' }, warning);
+    warn(
+      'OTEL_EXPORTER_OTLP_PROTOCOL asks for a protocol that this service does not speak; it sends http/protobuf, which collectors take on port 4318',
+    );
   }
   const [sdk, { AsyncLocalStorageContextManager }, core, resources, { OTLPTraceExporter }] = await Promise.all([
     import('@opentelemetry/sdk-trace'),
@@ -106,7 +105,6 @@ function toAgentOptions(env: NodeJS.ProcessEnv, lookup: LookupFunction) {
   };
 }
 
-/** True if the environment turns tracing off, in any of three ways. */
 const isTurnedOff = (env: NodeJS.ProcessEnv): boolean =>
   env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' ||
   env['OTEL_TRACES_EXPORTER'] === 'none' ||
