@@ -10,7 +10,7 @@ import { GatewayError } from '../../errors/gateway-error.js';
 import { Log } from '../../telemetry/log.js';
 import { problemOf, type Findings } from './steps.js';
 
-/** The result of the next step: the drift in the list, or why it cannot be read. */
+/** For the next step: the drift in the list, or why it cannot be read. */
 interface Listed {
   readonly drift: readonly Drift[];
   /** Number of pages; 0 if they could not be read. */

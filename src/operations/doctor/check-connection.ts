@@ -21,10 +21,7 @@ function urlsOf({ BANK_BASE_URL: baseUrl, BANK_AUTH_URL: authUrl }: Settings): N
   ];
 }
 
-/**
- * Resolves the names that this machine must resolve: the bank's hosts, or only the proxy's, because a proxy resolves the
- * bank's.
- */
+/** Resolves the bank's hosts, or the proxy's, which resolves the bank's. */
 export async function checkDns(settings: Settings, { facts }: Findings): Promise<void> {
   for (const [name, url] of urlsOf(settings)) {
     const proxy = goesDirect(settings, url) ? null : settings.EGRESS_PROXY_URL;
@@ -47,11 +44,7 @@ async function resolve(host: string, timeoutMs: number): Promise<string[]> {
   });
 }
 
-/**
- * Opens one connection to each host as every call does, and reports the route: TCP, or the tunnel through the proxy.
- * Returns the handshakes, for `checkTls`.
- * @throws GatewayError
- */
+/** Opens one connection to each host. Returns the handshakes, for `checkTls`. @throws GatewayError */
 export async function checkRoute(
   egress: Egress,
   settings: Settings,
@@ -68,7 +61,7 @@ export async function checkRoute(
   return handshakes;
 }
 
-/** Reports the handshakes and the servers' certificates, and whether ours was accepted. @throws GatewayError */
+/** @throws GatewayError */
 export async function checkTls(handshakes: Named<Promise<Handshake>>, findings: Findings): Promise<void> {
   const warnings: string[] = [];
   for (const [name, handshake] of handshakes) {
@@ -84,10 +77,7 @@ export async function checkTls(handshakes: Named<Promise<Handshake>>, findings: 
   }
 }
 
-/**
- * Connects to Redis and sends each kind of command that sharing uses, a second time if the first attempt fails: the
- * time limits are short, and the gateway tries again too. @throws StepFailed sharing-unavailable
- */
+/** Connects to Redis, twice if need be: the time limits are short, and the gateway tries again too. @throws StepFailed */
 export async function checkSharing(settings: RedisSettings, clock: Clock, { facts }: Findings): Promise<void> {
   const { protocol, host } = new URL(settings.REDIS_URL.read().trim());
   const { REDIS_KEY_PREFIX: keyPrefix } = settings;

@@ -15,10 +15,7 @@ const INVALID = { code: 'config-invalid', owner: 'operator' } as const;
 /** Reads the settings, and starts the sandbox bank on request. @throws SettingsInvalid, SandboxNotStarted */
 export type SettingsSource = () => Promise<{ readonly settings: Settings; readonly warnings: readonly string[] }>;
 
-/**
- * The first step: reads all settings as the gateway does. An example is shown as a line of .env. A .env in the working
- * directory is named, because the gateway may run in another directory.
- */
+/** Reads all settings as the gateway does. A .env is named, because the gateway may run in another directory. */
 export async function checkSettings(source: SettingsSource, findings: Findings): Promise<Settings> {
   Object.assign(findings.facts, { envFile: existingEnvFile() });
   try {
@@ -46,7 +43,6 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
   }
 }
 
-/** Opens the client certificate. Reports its thumbprint, for the bank, and how long it is valid. */
 export async function checkCertificate(
   settings: Settings,
   clock: Clock,

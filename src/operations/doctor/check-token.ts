@@ -1,6 +1,7 @@
 import type { BankIdentity } from '../../auth/bank-identity.js';
 import { isSkewed } from '../../egress/http-date.js';
 import { toGatewayError } from '../../errors/gateway-error.js';
+import { describeSkew } from '../status/judge-health.js';
 import { problemOf, StepFailed, type Findings } from './steps.js';
 
 /** Requests a token, and compares the clocks. @throws GatewayError as `AccessTokenProvider.get` */
@@ -9,19 +10,15 @@ export async function checkToken({ tokens, egress }: BankIdentity, findings: Fin
   findings.facts['lifetimeSeconds'] = lifetimeMs / 1000;
   const { clockSkewMs } = egress;
   if (clockSkewMs === null) return;
-  const seconds = Math.round(clockSkewMs / 1000);
-  findings.facts['clockSkewSeconds'] = seconds;
-  if (!isSkewed(clockSkewMs)) return;
-  const difference = `${Math.abs(seconds)} s ${seconds > 0 ? 'behind' : 'ahead of'}`;
-  findings.warning = problemOf('clock-skewed', `The clock of this machine is ${difference} the bank's.`);
+  findings.facts['clockSkewSeconds'] = Math.round(clockSkewMs / 1000);
+  if (isSkewed(clockSkewMs)) findings.warning = problemOf('clock-skewed', describeSkew(clockSkewMs));
 }
 
 /** Rejections by a bank that requests the certificate after the handshake, which TLS 1.3 does not allow. */
 const MAY_BE_LATE = new Set(['certificate-rejected', 'address-not-allowed']);
 
 /**
- * Tries TLS 1.2 once if our certificate seems rejected over TLS 1.3. Returns the failure to report, with the result of
- * TLS 1.2.
+ * The failure to report, after TLS 1.2 was tried once if our certificate seems rejected over TLS 1.3.
  * @param older an identity that speaks at most TLS 1.2
  */
 export async function explainByOlderTls(thrown: unknown, older: BankIdentity): Promise<unknown> {

@@ -10,9 +10,7 @@ import type { Egress } from '../../egress/egress.js';
 import { toChain } from '../../egress/untrusted-chain.js';
 import { toGatewayError, type GatewayError } from '../../errors/gateway-error.js';
 
-/** An open connection to a host of the bank. */
 interface OpenConnection {
-  /** The addresses of both ends. */
   readonly route: Readonly<Record<string, unknown>>;
   /** Ends with the handshake, or with a rejection after it. Never rejects. */
   readonly handshake: Promise<Handshake>;
@@ -25,7 +23,7 @@ export interface Handshake {
   readonly warnings: readonly string[];
 }
 
-/** Facts from the handshake, as far as it got. */
+/** As far as the handshake got. */
 export interface TlsFacts {
   readonly tlsVersion?: string | null;
   readonly cipher?: string;
@@ -38,9 +36,8 @@ const REJECTION_WAIT_MS = 500;
 const MAX_LENGTH = 500;
 
 /**
- * Opens a connection as every call does, with the retries of a call, sends nothing over it and closes it after the handshake.
- * Resolves once TCP, or the tunnel through the proxy, is open.
- * @throws GatewayError
+ * Opens a connection as every call does, with its retries, and closes it after the handshake. Resolves once TCP, or the
+ * tunnel through the proxy, is open. @throws GatewayError
  */
 export async function connect(egress: Egress, url: string): Promise<OpenConnection> {
   const opened = Promise.withResolvers<OpenConnection['route']>();

@@ -33,7 +33,6 @@ export interface DoctorReport {
   readonly steps: readonly StepReport[];
 }
 
-/** The step at which the doctor stopped; null when none failed. */
 export const failedStep = ({ steps }: DoctorReport): StepReport | null =>
   steps.find(({ status }) => status === 'failed') ?? null;
 

@@ -4,17 +4,14 @@ import type { StepReport } from './steps.js';
 
 const MARKS = { ok: '✓', warning: '!', failed: '✗', skipped: '·' } as const;
 
-/** One step for people: result, duration, a warning if there is one, and the facts. */
+/** One step for people. */
 export function toStepText({ name, status, ms, facts, problem, remedy }: StepReport): string {
   const warning = status === 'warning' ? { warning: `${problem} ${remedy}` } : {};
   const head = `${MARKS[status]} ${name.padEnd(12)}${String(ms).padStart(6)} ms`;
   return [head, ...toTable(toRows({ ...warning, ...facts }), '    '), ''].join('\n');
 }
 
-/**
- * The end of the report: a summary, or the problem and who must act. Together with the steps above, it is the text for
- * a ticket.
- */
+/** The end of the report. Together with the steps above, it is the text for a ticket. */
 export function toVerdictText(report: DoctorReport, version: string, at: Date, offline: boolean): string {
   const failed = failedStep(report);
   if (!failed) {

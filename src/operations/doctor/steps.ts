@@ -19,7 +19,7 @@ export type StepName = (typeof STEPS)[number];
 /** A code from docs/errors.md, or one that only the doctor uses. */
 type DoctorCode = AnyCode | 'config-invalid' | 'pfx-unreadable' | 'dns-failed';
 
-/** The result of one step; `code`, `owner`, `problem` and `remedy` are null if it succeeded. */
+/** `code`, `owner`, `problem` and `remedy` are null if the step succeeded. */
 export interface StepReport {
   readonly name: StepName;
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
@@ -63,7 +63,6 @@ const STEP_OF: Readonly<Partial<Record<DoctorCode, StepName>>> = {
 
 const NO_PROBLEM = { code: null, owner: null, problem: null, remedy: null };
 
-/** Runs the steps one after the other and keeps their results. */
 export class Steps {
   readonly #reports = new Map<StepName, StepReport>();
 
@@ -74,7 +73,7 @@ export class Steps {
     return STEPS.map((name) => this.#reports.get(name) ?? { name, status: 'skipped', ms: 0, facts: {}, ...NO_PROBLEM });
   }
 
-  /** Runs a step, records its outcome, and returns its result. @throws what the step throws */
+  /** @throws what the step throws */
   async run<T>(name: StepName, work: (findings: Findings) => Promise<T>): Promise<T> {
     const findings: Findings = { facts: {} };
     const started = performance.now();

@@ -49,7 +49,6 @@ export class HealthReport {
     return { info: pick(info), error: pick(error), details: Object.fromEntries(worstFirst) };
   }
 
-  /** The facts of each component, healthy or not. */
   #dataOf(facts: GatewayFacts) {
     const { token, bank, snapshot, listener } = facts;
     const { redis } = facts.sharing;
@@ -118,8 +117,8 @@ function toProxyHost(settings: Settings): string | null {
 }
 
 /**
- * The effect of a token renewal that fails until the operator acts: how long apps get current data, and then a
- * copy. Null if it is uncertain: without a rejection, and while other instances refresh.
+ * Until when apps get current data, and then a copy, if the token renewal fails until the operator acts. Null if that is
+ * uncertain: without a rejection, and while other instances refresh.
  */
 function toForecast({ at, token, snapshot, sharing }: GatewayFacts, settings: Settings) {
   if (token.trouble?.error.owner !== 'operator' || snapshot.ageMs === null || sharing.redis?.state === 'fleet')

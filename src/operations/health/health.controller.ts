@@ -5,6 +5,7 @@ import { isByOwnPage } from '../../http/cors.js';
 import { refTo } from '../../representation/schemas.js';
 import { HealthReport } from './health-report.js';
 import { healthSchema, healthStatusSchema } from './health-schemas.js';
+import { GatewayStatus } from '../status/gateway-status.js';
 import { isReady, Readiness } from '../status/readiness.js';
 
 /** Probes retry on their own schedule; for people, this is about one step of the back-off. */
@@ -19,6 +20,7 @@ const statusOnly = { 'application/json': { schema: refTo(healthStatusSchema) } }
 export class HealthController {
   constructor(
     private readonly readiness: Readiness,
+    private readonly status: GatewayStatus,
     private readonly report: HealthReport,
   ) {}
 
@@ -61,7 +63,7 @@ export class HealthController {
   @Header('cache-control', 'no-store')
   async all(@Req() { headers }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     // an open page costs an idle bank nothing
-    const facts = isByOwnPage(headers) ? this.readiness.known() : await this.readiness.facts();
+    const facts = isByOwnPage(headers) ? this.status.read() : await this.readiness.facts();
     const report = await this.report.of(facts);
     if (report.status === 'error') setNotReady(reply);
     return report;

@@ -65,7 +65,6 @@ export class Metrics {
     activity.on('snapshotTaken', ({ source }) => this.#sources?.inc({ source }));
   }
 
-  /** Metrics in the Prometheus text format 0.0.4. */
   toText(): Promise<string> {
     return this.#registry.metrics();
   }

@@ -63,7 +63,6 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
     };
   }
 
-  /** Adds a point for the activity since the previous one; called every 10 s. */
   endPoint(): void {
     this.points.push(this.present);
     if (this.points.length > MAX_POINTS) this.points.shift();
@@ -78,10 +77,7 @@ const MAX_EVENTS = 200;
 /** Events of normal operation. They are not kept, because they would push out the others. */
 const COMMON = new Set(['bank.call', 'request', 'snapshot.refreshed', 'token.acquired']);
 
-/**
- * The last notable log events (docs/logs.md#the-last-hour), each with its message. The other fields are only in the
- * log.
- */
+/** The last notable log events (docs/logs.md#the-last-hour), without most of their fields. */
 @Injectable()
 export class RecentEvents {
   /** Oldest first. */

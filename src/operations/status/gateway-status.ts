@@ -8,10 +8,9 @@ import { SnapshotService } from '../../cache/snapshot-service.js';
 import { Clock } from '../../time/clock.js';
 import { BankCondition } from '../../bank/bank-condition.js';
 
-/** The state of every component at one moment. */
 export type GatewayFacts = ReturnType<GatewayStatus['read']>;
 
-/** Reads the state of every component. Health, metrics and the last hour get it only from here. */
+/** The state of every component. Health, metrics and the last hour get it only from here. */
 @Injectable()
 export class GatewayStatus {
   constructor(
@@ -29,13 +28,12 @@ export class GatewayStatus {
   read() {
     const { tokens, egress } = this.identities.current;
     return {
-      /** The time, ms since 1970. */
+      /** ms since 1970 */
       at: this.clock.now().wall,
       /** True after a stop signal. */
       stopping: this.underWay.isStopping,
       certificate: this.identities.status(),
       token: tokens.status(),
-      /** The bank, over token requests and refreshes. */
       bank: {
         ...this.condition.status(),
         clockSkewMs: egress.clockSkewMs,
@@ -43,9 +41,8 @@ export class GatewayStatus {
         drift: this.drift.found,
         driftCount: this.drift.count,
       },
-      /** The cached snapshot, and the refreshes of the list. */
       snapshot: this.snapshots.status(),
-      /** The certificate of the internal API; null if it speaks plain HTTP. */
+      /** Null if the internal API speaks plain HTTP. */
       listener: this.listener?.status() ?? null,
       sharing: this.source.status(),
     };

@@ -7,7 +7,6 @@ import { canAnswer, isReady, tokenError } from './readiness.js';
 
 export type PartStatus = 'up' | 'degraded' | 'down' | 'unknown';
 
-/** One component of /health; an unhealthy one has the problem. */
 export type Part = { readonly status: PartStatus } & Partial<PartProblem>;
 
 interface PartProblem {
@@ -17,10 +16,7 @@ interface PartProblem {
   readonly remedy: string;
 }
 
-/**
- * Judges the health of the gateway and of each of its components (docs/troubleshooting.md#health). Those on the path to
- * the bank are in order: a component that was not tried because an earlier one fails is `unknown`.
- */
+/** Judges the components in their order (docs/troubleshooting.md#health). One after a failing one was not tried: `unknown`. */
 export function judgeHealth(facts: GatewayFacts) {
   const { stopping, listener } = facts;
   const { redis } = facts.sharing;
@@ -45,7 +41,7 @@ export function judgeHealth(facts: GatewayFacts) {
 /** The hops of a call for accounts, in order. */
 const [CERTIFICATE, EGRESS, TOKEN, BANK] = [0, 1, 2, 3] as const;
 
-/** The hop at which calls end now, and why; those after it are not tried. Null while nothing stops them. */
+/** The hop at which calls end now, and why; null while nothing stops them. */
 function findStop(facts: GatewayFacts): { readonly hop: number; readonly cause: PartProblem } | null {
   const { unusable } = facts.certificate;
   if (unusable !== null) return { hop: CERTIFICATE, cause: toProblem('certificate-unusable', unusable) };
@@ -60,7 +56,7 @@ function findStop(facts: GatewayFacts): { readonly hop: number; readonly cause: 
 const UP: Part = { status: 'up' };
 const UNKNOWN: Part = { status: 'unknown' };
 
-/** True if the bank has responded to a call of this instance, which may also live on the copies of others. */
+/** True if the bank has responded to this instance, which may also live on the copies of others. */
 const everAnswered = ({ bank }: GatewayFacts): boolean => bank.serverCertificateEnds !== null;
 
 function judgeCertificate({ certificate: { unusable, rejected, next, notAfter, daysLeft } }: GatewayFacts): Part {
@@ -147,12 +143,11 @@ function judgeSnapshot(facts: GatewayFacts, cause: PartProblem | null): Part {
 }
 
 /** @param skewMs the bank's clock minus ours */
-function describeSkew(skewMs: number): string {
+export function describeSkew(skewMs: number): string {
   const seconds = Math.round(Math.abs(skewMs) / 1000);
   return `The clock of this machine is ${seconds} s ${skewMs > 0 ? 'behind' : 'ahead of'} the bank's.`;
 }
 
-/** The certificate of the internal API. */
 function judgeListener(listener: NonNullable<GatewayFacts['listener']>): Part {
   if (listener.rejected !== null) {
     const detail = `A new certificate of this API was rejected; the old one stays in use: ${listener.rejected}`;

@@ -16,14 +16,9 @@ export class Readiness {
     private readonly snapshots: SnapshotService,
   ) {}
 
-  /** The current facts, without a call to the bank. */
-  known(): GatewayFacts {
-    return this.status.read();
-  }
-
   /**
-   * The current facts. Calls the bank in the background if a refresh or a token is needed. Waits at most 500 ms for its
-   * response, and only if readiness depends on it.
+   * The current facts, after a call to the bank if a refresh or a token is needed. Waits at most 500 ms for it, and only if
+   * readiness depends on it.
    */
   async facts(): Promise<GatewayFacts> {
     const facts = this.status.read();
@@ -34,10 +29,7 @@ export class Readiness {
     return this.status.read();
   }
 
-  /**
-   * Starts a refresh if none has succeeded yet, or after the back-off of a failed one; else requests a token if none is
-   * usable. Nothing is requested during a back-off.
-   */
+  /** Starts a refresh if none has succeeded yet; else requests a token if none is usable. Nothing during a back-off. */
   #askInBackground({ stopping, certificate, token, snapshot }: GatewayFacts): Promise<unknown> | null {
     if (stopping || certificate.unusable !== null) return null;
     const refresh = this.snapshots.refreshForHealth();
@@ -46,24 +38,17 @@ export class Readiness {
   }
 }
 
-/**
- * True if there has never been a token. Without a servable snapshot, also true if the gateway is not ready or an
- * expired token may hide a failure.
- */
+/** True before the first token, and, without a servable snapshot, if not ready or an expired token may hide a failure. */
 const dependsOnBank = (facts: GatewayFacts): boolean =>
   facts.bank.lastSuccessAt.token === null ||
   (!facts.snapshot.servable && (facts.token.state !== 'usable' || !isReady(facts)));
 
-/**
- * True if this instance takes calls, a call for accounts would be answered now, and its first token requests are not failing
- * for a reason of the operator.
- */
 export const isReady = (facts: GatewayFacts): boolean =>
   !facts.stopping && canAnswer(facts) && !isRejectedSinceStart(facts);
 
 /**
- * True if this instance has never had its own token, for a reason that the operator must fix. A rollout with a wrong
- * secret must stop, even if the instance could serve a copy from another instance or an earlier run.
+ * True if this instance has never had a token, for a reason that the operator must fix. A rollout with a wrong secret must
+ * stop, even if the instance could serve a copy.
  */
 function isRejectedSinceStart({ bank, certificate, token }: GatewayFacts): boolean {
   const isRejected = certificate.unusable !== null || token.trouble?.error.owner === 'operator';
@@ -71,9 +56,8 @@ function isRejectedSinceStart({ bank, certificate, token }: GatewayFacts): boole
 }
 
 /**
- * True if a call for accounts would be answered now: the cached snapshot may be served; or accounts have been read, and no
- * failure of certificate, token or list is in progress. A token that expired while nobody called is not a failure, and
- * neither is a list failure while another instance refreshes.
+ * True if a call for accounts would be answered now: a snapshot can be served; or accounts have been read, and nothing is
+ * failing. A token that expired while nobody called is no failure, nor is the list's while another instance refreshes.
  */
 export function canAnswer(facts: GatewayFacts): boolean {
   const { certificate, snapshot } = facts;
@@ -83,9 +67,7 @@ export function canAnswer(facts: GatewayFacts): boolean {
   return accountsRead && certificate.unusable === null && tokenError(facts) === null && !listFails;
 }
 
-/**
- * The failure that leaves the gateway without a usable token; null if there is a token, or none was requested in vain.
- */
+/** Why there is no usable token; null if there is one, or none was requested in vain. */
 export function tokenError({ token: { state, trouble } }: Pick<GatewayFacts, 'token'>): GatewayError | null {
   return state === 'usable' || !trouble ? null : trouble.error;
 }
