@@ -65,7 +65,7 @@ function describeErrors(invalid: SettingsInvalid): string {
   const lines = errors.map(({ variable, problem, example }) => `  ${variable} ${problem}, e.g. ${example}`);
   const toTry = inProduction ? '' : ' To try it without a bank: npm start';
   const hints = warnings.map((warning) => `  (${warning})`);
-  return `The settings cannot be used:\n${[...lines, ...hints].join('\n')}\nCorrect them in ${whereSettingsAre(invalid)}. docs/settings.md lists them all.${toTry}\n`;
+  return `The settings cannot be used:\n${[...lines, ...hints].join('\n')}\nCorrect them in ${whereSettingsAre()}. docs/settings.md lists them all.${toTry}\n`;
 }
 
 /** The operator's remedy if the gateway cannot listen; null for any other error. */

@@ -17,11 +17,8 @@ interface EnvFile {
 /** The path of `.env` if it exists, else undefined. */
 export const existingEnvFile = (): string | undefined => (existsSync(ENV_FILE) ? resolve(ENV_FILE) : undefined);
 
-/** Where to correct a setting. In production, a supervisor sets the environment, and `/.env` would be a wrong hint. */
-export function whereSettingsAre({ inProduction }: SettingsInvalid): string {
-  const file = inProduction ? existingEnvFile() : resolve(ENV_FILE);
-  return file === undefined ? 'the environment' : `the environment or ${file}`;
-}
+/** Where to correct a setting. */
+export const whereSettingsAre = (): string => `the environment or ${existingEnvFile() ?? ENV_FILE}`;
 
 /** The variables in `.env`; none if the file does not exist. @throws SettingsInvalid if it cannot be read */
 export function readEnvFile(): EnvFile {

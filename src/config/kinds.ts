@@ -11,12 +11,11 @@ import { whyUnusable } from '../files/small-file.js';
 
 export function wholeNumber(min: number, max: number) {
   const error = `must be a whole number from ${min} to ${max}`;
-  return z
+  const number = z
     .string()
     .regex(/^\d{1,15}$/, error)
-    .transform(Number)
-    .pipe(z.number().min(min, error).max(max, error))
-    .describe(`${min}–${max}`);
+    .transform(Number);
+  return number.pipe(z.number().min(min, error).max(max, error)).describe(`${min}–${max}`);
 }
 
 export const port = wholeNumber(0, 65_535);
@@ -88,20 +87,19 @@ export const clients = listOf(
   'an address, a CIDR, loopback, private or any',
 ).describe('addresses, CIDRs, `loopback`, `private`, `any`');
 
+const NAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/i;
+
 /** Names as in a Host header, in lower case and without port. */
 export const hostNames = z
   .string()
   .toLowerCase()
   .pipe(
-    listOf(
-      (text) => /^(\[[0-9a-f:.]+\]|[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?)$/.test(text),
-      'a host name (without port; IPv6 in brackets)',
-    ),
+    listOf((text) => NAME.test(text) || /^\[[0-9a-f:.]+\]$/.test(text), 'a host name (without port; IPv6 in brackets)'),
   )
   .describe('names without port');
 
 export const names = listOf(
-  (text) => isIP(text) !== 0 || /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/i.test(text),
+  (text) => NAME.test(text) || isIP(text) !== 0,
   'a host name or an IP address (IPv6 without brackets)',
 ).describe('names and addresses');
 
@@ -141,9 +139,7 @@ const address = (...schemes: readonly string[]) =>
     return z.NEVER;
   });
 
-/**
- * True if user and password can be decoded and no @ follows the host, which would mean a password cut off at a / or #.
- */
+/** True if user and password can be decoded and no @ follows the host, as after a password cut off at a / or #. */
 function hasGoodCredentials({ username, password, pathname, search, hash }: URL): boolean {
   try {
     decodeURIComponent(`${username}${password}`);

@@ -38,7 +38,7 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
     throw new StepFailed({
       ...INVALID,
       problem: `${problems.join('; ')}.`,
-      remedy: `Correct ${whereSettingsAre(error)}, for example ${examples}. docs/settings.md lists all settings.`,
+      remedy: `Correct ${whereSettingsAre()}, for example ${examples}. docs/settings.md lists all settings.`,
     });
   }
 }
