@@ -292,7 +292,7 @@ export const PROBLEMS = {
     title: 'The egress proxy opened no tunnel',
     when: '`detail` contains the status of the egress proxy, what is wrong with its TLS, or that the tunnel leads to no TLS server. The operator must act on a 401 or 407, and on an https proxy that is not trusted or wants a certificate.',
     steps: [
-      'Fix the proxy or its rules so that it allows the tunnel. For a 401 or 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank. Without a status, check http:// or https:// in EGRESS_PROXY_URL, and EGRESS_PROXY_CA_FILE.',
+      'Restore access through the proxy. For a 401 or 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank. Without a status, check http:// or https:// in EGRESS_PROXY_URL, and EGRESS_PROXY_CA_FILE.',
       DOCTOR,
       TRY_PROXY,
       'After a change of `EGRESS_PROXY_URL`, [restart](troubleshooting.md#commands).',
