@@ -1,26 +1,22 @@
 import { PROBLEMS, type Owner, type ProblemCode } from './problem-table.js';
 
-/** What a failed answer of the bank has for its service desk: letters only, and hexadecimal (egress/bank-reference.ts). */
+/** From a failed answer, for the bank's service desk: letters only, and hexadecimal (egress/bank-reference.ts). */
 export interface BankReference {
   readonly bankCode?: string | undefined;
   readonly bankTraceId?: string | undefined;
 }
 
-/** Optional properties of an error. */
 export interface GatewayErrorOptions {
   readonly cause?: unknown;
-  /** Set when one code has several statuses (413, 414, 431). */
+  /** Default: that of the code. Some codes have several: 413, 414, 431. */
   readonly status?: number;
-  /** Set when one code has several owners: `proxy-refused` with a 407 belongs to the operator. */
+  /** Default: that of the code. `proxy-refused` with a 407 belongs to the operator. */
   readonly owner?: Owner;
   /** HTTP status of the bank's response; for /health, never for callers. */
   readonly upstreamStatus?: number | undefined;
   /** For operators; never for callers. */
   readonly bankReference?: BankReference | undefined;
-  /**
-   * True if the bank or the proxy rejected who we are, so that retries may lock the user. By default decided by the code;
-   * false if it is only inferred from closed connections.
-   */
+  /** True if the bank or the proxy rejected who we are, so that retries may lock the user. Default: by the code. */
   readonly isRejection?: boolean;
   /** True if the bank asked us to wait: 429, or 503 with `Retry-After`. */
   readonly isAskedToWait?: boolean;
@@ -39,8 +35,8 @@ const REJECTIONS: ReadonlySet<ProblemCode> = new Set([
 ]);
 
 /**
- * The error that callers, logs and health see: a code from the table (problem-table.ts) and a sentence for people. The
- * sentence never contains a secret or a value from the bank or a proxy; `cause` stays inside the process.
+ * The error that callers, logs and health see: a code of problem-table.ts and a sentence for people, without a secret or
+ * a value from the bank or a proxy. `cause` stays inside the process.
  */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
@@ -96,7 +92,6 @@ export class GatewayError extends Error {
 /** The thrown value as a `GatewayError`; anything unexpected becomes `internal-error`. */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
-  return new GatewayError('internal-error', 'An internal error; the log has the details under this request id.', {
-    cause: thrown,
-  });
+  const detail = 'An internal error; the log has the details under this request id.';
+  return new GatewayError('internal-error', detail, { cause: thrown });
 }

@@ -20,18 +20,9 @@ export const troubleShape = { code: codeSchema, owner: ownerSchema, detail: z.st
 
 /** A code's entry in the table of errors, as /problems returns it. */
 export function toProblemEntry(code: AnyCode) {
-  const { status, owner, title, when, steps, request, heals }: Problem = PROBLEMS[code];
-  return {
-    code,
-    status,
-    owner,
-    title,
-    when,
-    remedy: remedyOf(code),
-    steps: steps.map(toPlainText),
-    request: request ?? null,
-    heals: heals ?? false,
-  };
+  const { steps, request, heals, ...entry }: Problem = PROBLEMS[code];
+  const advice = { remedy: remedyOf(code), steps: steps.map(toPlainText) };
+  return { code, ...entry, ...advice, request: request ?? null, heals: heals ?? false };
 }
 
 export const problemEntrySchema = z
@@ -81,8 +72,8 @@ export const problemSchema = z
 
 export type ProblemDocument = z.infer<typeof problemSchema>;
 
-/** Retry-After in seconds for problems that only a person can solve (docs/errors.md). */
-const RETRY_AFTER_DEFAULT_SECONDS = 30;
+/** For problems that only a person can solve (docs/errors.md). */
+const RETRY_AFTER_DEFAULT_MS = 30_000;
 const RETRY_AFTER_MAX_SECONDS = 300;
 
 /** The body of an error response (RFC 9457). `instance` is the request's path without query. */
@@ -101,10 +92,7 @@ export function toProblemDocument(error: GatewayError, instance: string, request
   };
 }
 
-/**
- * The headers of an error response. `Retry-After` (whole seconds, at most 300) is on every 503 and on every error with
- * a back-off.
- */
+/** The headers of an error response. `Retry-After` is on every 503 and on every error with a back-off. */
 export function toProblemHeaders(error: GatewayError): Record<string, string> {
   const headers: Record<string, string> = {
     'content-type': 'application/problem+json; charset=utf-8',
@@ -112,8 +100,7 @@ export function toProblemHeaders(error: GatewayError): Record<string, string> {
     ...error.headers,
   };
   if (error.status === 503 || error.retryAfterMs !== undefined) {
-    const seconds =
-      error.retryAfterMs === undefined ? RETRY_AFTER_DEFAULT_SECONDS : Math.ceil(error.retryAfterMs / 1000);
+    const seconds = Math.ceil((error.retryAfterMs ?? RETRY_AFTER_DEFAULT_MS) / 1000);
     headers['retry-after'] = String(Math.min(Math.max(seconds, 1), RETRY_AFTER_MAX_SECONDS));
   }
   return headers;
