@@ -32,9 +32,7 @@ export function createOriginCheck(listed: readonly string[]): (origin: string | 
   };
 }
 
-/**
- * True for the origin of this gateway's own pages: the caller's Host, which the guard has checked, over HTTP or HTTPS.
- */
+/** True for the origin of this gateway's own pages: the caller's Host, which the guard has checked. */
 export function isOwnOrigin(origin: string, host: string | undefined): boolean {
   const { protocol, host: named } = URL.parse(origin) ?? {};
   if (!host || (protocol !== 'http:' && protocol !== 'https:')) return false;
@@ -45,15 +43,10 @@ export function isOwnOrigin(origin: string, host: string | undefined): boolean {
  * The page that made a call: one of this gateway, one of another origin, or none, as for a program and a typed address. By
  * Sec-Fetch-Site, which browsers send over HTTPS and to localhost only, else by Origin or Referer.
  */
-export function siteOf({
-  host,
-  origin,
-  referer,
-  'sec-fetch-site': site,
-}: IncomingHttpHeaders): 'own' | 'foreign' | 'none' {
-  if (site === 'none') return 'none';
+export function siteOf(headers: IncomingHttpHeaders): 'own' | 'foreign' | 'none' {
+  const { host, origin, referer, 'sec-fetch-site': site } = headers;
   const from = origin || referer;
-  if (!site && from === undefined) return 'none';
+  if (site ? site === 'none' : from === undefined) return 'none';
   return (site ? site === 'same-origin' : isOwnOrigin(from as string, host)) ? 'own' : 'foreign';
 }
 

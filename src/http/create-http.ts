@@ -44,21 +44,12 @@ const PIECE_BYTES = 65_536;
 /** Node's own list lacks HTTP/1.0, and OpenSSL ends the handshake of a client that offers nothing else. */
 const ALPN_PROTOCOLS = ['http/1.1', 'http/1.0'];
 
-/**
- * Creates the entry point of requests (docs/architecture.md): the server with its limits, and Fastify with the checks
- * that every request passes before Nest.
- */
-export async function createHttp({
-  settings,
-  clock,
-  log: { logger, requests },
-  activity,
-  limits,
-  toFailurePage,
-}: HttpParts): Promise<Http> {
-  const certificate = await ListenerCertificate.open(settings, clock, logger);
+/** Creates the server with its limits, and Fastify with the checks that every request passes before Nest. */
+export async function createHttp(parts: HttpParts): Promise<Http> {
+  const { settings, limits } = parts;
+  const certificate = await ListenerCertificate.open(settings, parts.clock, parts.log.logger);
   const underWay = new UnderWay(limits, settings);
-  const log = new RequestLog(requests, activity, underWay);
+  const log = new RequestLog(parts.log.requests, parts.activity, underWay);
   const admit = createAdmission(settings);
   const rejection = { log, underWay, lingerMs: limits.lingerMs };
   const fastify: FastifyInstance = createFastify({
@@ -80,7 +71,7 @@ export async function createHttp({
     forceCloseConnections: 'idle',
     routerOptions: { querystringParser: parseQuery, maxParamLength: MAX_SEGMENT_LENGTH },
   });
-  fastify.decorate('toFailurePage', toFailurePage);
+  fastify.decorate('toFailurePage', parts.toFailurePage);
   // every request passes these before any hook, middleware or guard added to the app
   log.addTo(fastify);
   fastify.addHook('onRequest', (request, reply, next) => log.begin(request, reply, () => admit(request, reply, next)));
@@ -111,8 +102,7 @@ function createServer(certificate: ListenerCertificate | null, limits: HttpLimit
     requireHostHeader: false,
     insecureHTTPParser: false,
   };
-  const handshakeTimeout = limits.headersTimeoutMs;
-  const tls = { handshakeTimeout, ALPNProtocols: ALPN_PROTOCOLS };
+  const tls = { handshakeTimeout: limits.headersTimeoutMs, ALPNProtocols: ALPN_PROTOCOLS };
   const server = certificate
     ? certificate.renew(createTlsServer({ ...options, ...certificate.options, ...tls }))
     : createPlainServer(options);

@@ -8,11 +8,8 @@ import { MAX_BODY_BYTES } from './http-limits.js';
 
 export type GuardSettings = Pick<Settings, 'ALLOWED_CLIENTS' | 'ALLOWED_HOSTS' | 'CORS_ORIGINS'>;
 
-/** Open to every caller and `Host`; the responses contain the status only. */
-const PROBES = new Set<string | undefined>(['/health/live', '/health/ready']);
-
-/** True for the route of a probe. */
-export const isProbe = (route: string | undefined): boolean => PROBES.has(route);
+/** True for a route that is open to every caller and `Host`; its responses contain the status only. */
+export const isProbe = (route: string | undefined): boolean => route === '/health/live' || route === '/health/ready';
 
 /** True for a route of the API. */
 export const isApi = (route: string | undefined): boolean => route?.startsWith('/api/') === true;

@@ -3,9 +3,7 @@ const MB = 1024 * 1024;
 /** Maximum size of the URL and the header together, bytes. */
 export const MAX_HEADER_BYTES = 16_384;
 
-/**
- * The router rejects a longer path segment. An id has 200 UTF-16 units, each percent-encoded in at most 9 characters.
- */
+/** The router rejects a longer path segment. An id has 200 UTF-16 units, each percent-encoded in at most 9 characters. */
 export const MAX_SEGMENT_LENGTH = 1800;
 
 /** Maximum size of a request body, which the API does not use, bytes. */
@@ -21,14 +19,11 @@ export const HTTP_LIMITS = {
   timeoutCheckMs: 1000,
   /** Maximum time that an idle connection is kept. */
   keepAliveMs: 65_000,
-  /**
-   * A connection is closed after this long without a byte in either direction; Node may notice up to the same time
-   * later.
-   */
+  /** A connection is closed after this long without a byte in either direction, or up to the same time later. */
   inactiveMs: 30_000,
   /** The same, beyond the deadline of a response: until then, nothing need be sent. */
   inactiveAfterDeadlineMs: 10_000,
-  /** Maximum number of requests under way on one connection. No browser, proxy, script or probe pipelines as many. */
+  /** Maximum number of requests under way on one connection. */
   unanswered: 8,
   /** Bytes of all response bodies in flight. */
   bytesUnderWay: 256 * MB,

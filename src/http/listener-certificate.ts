@@ -16,7 +16,6 @@ type Pair = ReturnType<typeof readListenerPair>;
  * swapped without a restart; bad ones change nothing and are reported once.
  */
 export class ListenerCertificate {
-  readonly #notice: ExpiryNotice;
   #server: Server | null = null;
 
   /** Null without these files. @throws FileUnusable; the settings were checked before (cross-checks.ts) */
@@ -43,13 +42,7 @@ export class ListenerCertificate {
     private readonly hosts: readonly string[],
     private readonly files: RenewedFiles<Pair>,
     private pair: Pair,
-  ) {
-    this.#notice = new ExpiryNotice(logger, {
-      use: 'listener',
-      what: 'the certificate of the internal API (TLS_CERT_FILE)',
-      remedy: 'install a new one; the gateway loads it without a restart',
-    });
-  }
+  ) {}
 
   /** Options of the TLS server, and of its renewed context. */
   get options() {
@@ -60,14 +53,19 @@ export class ListenerCertificate {
   /** Keeps the certificate of this server up to date while it listens. Returns the server. */
   renew(server: Server): Server {
     this.#server = server;
+    const notice = new ExpiryNotice(this.logger, {
+      use: 'listener',
+      what: 'the certificate of the internal API (TLS_CERT_FILE)',
+      remedy: 'install a new one; the gateway loads it without a restart',
+    });
     server.once('listening', () => {
       const current = () => {
         const { subject, fingerprint, validToDate: notAfter } = this.pair.certificate;
         return { subject: toDistinguishedName(subject), thumbprint: fingerprint.replaceAll(':', ''), notAfter };
       };
-      this.#notice.follow(current, this.clock);
+      notice.follow(current, this.clock);
       server.once('close', () => {
-        this.#notice.close();
+        notice.close();
         this.files.close();
       });
     });

@@ -10,10 +10,7 @@ import type { UnderWay } from './under-way.js';
 
 const RETRY_AFTER_MS = 1000;
 
-/**
- * Writes the log line of each request (docs/logs.md#events), ends its span and counts it, all once, when its response
- * closes.
- */
+/** Writes the log line of each request (docs/logs.md#events), ends its span and counts it, when its response closes. */
 export class RequestLog {
   constructor(
     private readonly logger: Logger,
@@ -43,10 +40,7 @@ export class RequestLog {
     });
   }
 
-  /**
-   * Begins a request, unless its connection is closed: Node's parser still parses everything that it has read. Closes a
-   * connection with too many requests. Node emits `close` once for each response, however it ends.
-   */
+  /** Begins a request, unless its connection is closed: Node's parser still parses all that it has read. */
   begin(request: FastifyRequest, reply: FastifyReply, next: () => void): void {
     const { socket } = request.raw;
     // the caller has reset the connection before its first request was read, so nobody knows its address
@@ -54,6 +48,7 @@ export class RequestLog {
     if (socket.destroyed) return;
     const startedAt = performance.now();
     request.logFields = { startedAt, bytes: 0, span: startRequestSpan(request.headers['traceparent']) };
+    // emitted once for each response, however it ends
     reply.raw.on('close', () => this.#ended(request, reply));
     if (this.underWay.begin(socket)) next();
     else socket.destroy();
@@ -120,7 +115,5 @@ const toKnownMethod = (method: string | null): string =>
 /** A request header, cleaned for the log: one line, no control characters, limited length. */
 const toLogged = (header: string): string => header.slice(0, 100).replace(/[^\x20-\x7e]/g, '?');
 
-/**
- * Replaces the digits with asterisks if there are more than 4, as in metric labels: they may be an IBAN or an amount.
- */
+/** Replaces the digits with asterisks if there are more than 4: they may be an IBAN or an amount. */
 const toLoggedName = (name: string): string => toLogged(hasManyDigits(name) ? name.replace(/\d/g, '*') : name);
