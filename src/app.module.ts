@@ -34,8 +34,8 @@ export interface AppParts {
   readonly redisWaitMs?: number | undefined;
 }
 
-/** Components created by `createApp`. */
-interface MadeParts {
+/** With the components that `createApp` creates. */
+interface AllParts extends AppParts {
   readonly activity: Activity;
   readonly http: Http;
   readonly describeApi: DescribeApi;
@@ -54,25 +54,22 @@ export class AppModule {
     @Inject(ListenerCertificate) private readonly listenerCertificate: ListenerCertificate | null,
   ) {}
 
-  static register(
-    { settings, clock, log, sandbox, redisWaitMs }: AppParts,
-    { activity, http, describeApi }: MadeParts,
-  ): DynamicModule {
-    const parts = [
+  static register({ settings, sandbox, http, ...parts }: AllParts): DynamicModule {
+    const providers = [
       { provide: Settings, useValue: settings },
-      { provide: Clock, useValue: clock },
-      { provide: Log, useValue: log },
-      { provide: Activity, useValue: activity },
+      { provide: Clock, useValue: parts.clock },
+      { provide: Log, useValue: parts.log },
+      { provide: Activity, useValue: parts.activity },
       { provide: UnderWay, useValue: http.underWay },
       { provide: ListenerCertificate, useValue: http.certificate },
-      { provide: DESCRIBE_API, useValue: describeApi },
+      { provide: DESCRIBE_API, useValue: parts.describeApi },
       { provide: SandboxControl, useValue: sandbox },
-      { provide: REDIS_WAIT_MS, useValue: redisWaitMs },
+      { provide: REDIS_WAIT_MS, useValue: parts.redisWaitMs },
     ];
     return {
       module: AppModule,
       imports: [
-        { module: class PartsModule {}, global: true, providers: parts, exports: parts },
+        { module: class PartsModule {}, global: true, providers, exports: providers },
         // ConfigService gets the checked settings, and nothing else from the environment
         ConfigModule.forRoot({
           isGlobal: true,

@@ -3,6 +3,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { AppModule, type AppParts } from './app.module.js';
 import { createHttp } from './http/create-http.js';
 import { HTTP_LIMITS, type HttpLimits } from './http/http-limits.js';
+import type { ToFailurePage } from './http/send-problem.js';
 import { describeApi } from './pages/openapi/describe-api.js';
 import { toFailurePage } from './pages/problems/problem-pages.js';
 import { Activity } from './telemetry/activity.js';
@@ -16,16 +17,10 @@ import { NestLogger } from './telemetry/nest-logger.js';
 export async function createApp(parts: AppParts, limits: HttpLimits = HTTP_LIMITS): Promise<NestFastifyApplication> {
   const { settings, clock, log } = parts;
   const activity = new Activity();
-  const http = await createHttp({
-    settings,
-    clock,
-    log,
-    activity,
-    limits,
-    toFailurePage: (document) => toFailurePage(document, settings.BANK_STATUS_PAGE ?? null),
-  });
+  const toPage: ToFailurePage = (document) => toFailurePage(document, settings);
+  const http = await createHttp({ settings, clock, log, activity, limits, toFailurePage: toPage });
   const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(
-    AppModule.register(parts, { activity, http, describeApi: () => describeApi(app) }),
+    AppModule.register({ ...parts, activity, http, describeApi: () => describeApi(app) }),
     new FastifyAdapter(http.fastify),
     { logger: false, abortOnError: false },
   );

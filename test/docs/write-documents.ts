@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { parse, stringify } from 'yaml';
 import { ALL_CODES, OWNERS, PROBLEMS } from '../../src/errors/problem-table.js';
-import { COMMANDS, toStepList } from '../../src/pages/problems/commands.js';
+import { COMMANDS } from '../../src/pages/problems/commands.js';
 import prepare from '../support/build-sources.js';
 import { read, ROOT } from '../support/documents.js';
 import { fieldList, parameterList, type OpenApi } from './api-document.js';
@@ -86,8 +86,9 @@ function problemList(): string {
   const sections = OWNERS.map((owner) => {
     const codes = ALL_CODES.filter((code) => PROBLEMS[code].owner === owner);
     const lines = codes.map((code) => {
-      const { status, when } = PROBLEMS[code];
-      return `#### ${code}\n\n${status === null ? '' : `**${status}.** `}${when}\n\n${toStepList(code)}`;
+      const { status, when, steps } = PROBLEMS[code];
+      const list = steps.map((step, index) => `${index + 1}. ${step}\n`).join('');
+      return `#### ${code}\n\n${status === null ? '' : `**${status}.** `}${when}\n\n${list}`;
     });
     return `### The ${owner} must act\n\n${lines.join('\n')}`;
   });

@@ -40,16 +40,7 @@ export const RESPONSE_HEADERS = {
   ),
 };
 
-const FROM_SNAPSHOT = [
-  'Age',
-  'Cache-Control',
-  'Cache-Status',
-  'ETag',
-  'Snapshot-As-Of',
-  'Snapshot-Complete',
-  'Snapshot-Expires-At',
-  'Snapshot-Stale',
-];
+const FROM_SNAPSHOT = Object.keys(RESPONSE_HEADERS).filter((name) => !['Retry-After', 'X-Request-Id'].includes(name));
 
 /** Adds the parts shared by all controllers: problems, 304 and response headers. */
 export function addCommonResponses(paths: OpenAPIObject['paths']): void {

@@ -56,7 +56,3 @@ export function commandsOf(code: AnyCode): (keyof typeof COMMANDS)[] {
   const steps = PROBLEMS[code].steps.join('\n');
   return (Object.keys(COMMANDS) as (keyof typeof COMMANDS)[]).filter((name) => COMMANDS[name].step.test(steps));
 }
-
-/** The steps of a code as a numbered list in Markdown, as docs/errors.md has them. */
-export const toStepList = (code: AnyCode): string =>
-  PROBLEMS[code].steps.map((step, index) => `${index + 1}. ${step}\n`).join('');

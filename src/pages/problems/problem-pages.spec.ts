@@ -8,8 +8,8 @@ import { COMMANDS, commandsOf } from './commands.js';
 import { toCodePage, toFailurePage, toListPage } from './problem-pages.js';
 
 const STATUS_PAGE = 'https://status.bank.example/?a&b';
-const CONTACT = { statusPage: STATUS_PAGE, support: 'Desk <1>' };
-const UNSET = { statusPage: null, support: null };
+const CONTACT = { BANK_STATUS_PAGE: STATUS_PAGE, BANK_SUPPORT: 'Desk <1>' };
+const UNSET = { BANK_STATUS_PAGE: undefined, BANK_SUPPORT: undefined };
 
 /** The page without head and header, which are the same on all pages. */
 const mainOf = (page: string): string => page.slice(page.indexOf('<main'));
@@ -37,13 +37,13 @@ describe('the pages of the errors', () => {
     ['not-found', false],
   ] as const)("after a navigation that fails with %s, link to the bank's status page: %s", (code, isLinked) => {
     const document = toProblemDocument(new GatewayError(code, 'Detail.'), '/', 'r-1');
-    expect(toFailurePage(document, STATUS_PAGE).includes('href="https://status.bank.example/?a&amp;b"')).toBe(isLinked);
-    expect(toFailurePage(document, null)).not.toContain('status page</a>');
+    expect(toFailurePage(document, CONTACT).includes('href="https://status.bank.example/?a&amp;b"')).toBe(isLinked);
+    expect(toFailurePage(document, UNSET)).not.toContain('status page</a>');
   });
 
   it('escape text from a caller', () => {
     const document = toProblemDocument(new GatewayError('not-found', 'No <route>.'), '/<script>', 'r-1');
-    const page = toFailurePage(document, STATUS_PAGE);
+    const page = toFailurePage(document, CONTACT);
     expect(page).toContain('<code>/&lt;script&gt;</code> answered 404');
     expect(page).toContain('No &lt;route&gt;.');
     expect(page).toContain('<b>caller</b> (the team of the app)');

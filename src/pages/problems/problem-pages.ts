@@ -1,5 +1,6 @@
 import type { ProblemDocument } from '../../errors/problem-document.js';
 import { ALL_CODES, PROBLEMS, remedyOf, type AnyCode, type Owner, type Problem } from '../../errors/problem-table.js';
+import type { Settings } from '../../config/settings.js';
 import { escapeHtml, toHtmlPage, type IndexGroup } from '../html/html-page.js';
 import { COMMANDS, commandsOf } from './commands.js';
 
@@ -11,42 +12,36 @@ const CONTACTS: Readonly<Record<Owner, readonly [heading: string, contact: strin
   caller: ['The team of the app acts', 'The team of the app that made the call.'],
 };
 
+const GROUPS = Object.entries(CONTACTS).map(([owner, [heading, contact]]) => {
+  const codes = ALL_CODES.filter((code) => PROBLEMS[code].owner === owner);
+  return { owner, heading, contact, codes };
+});
+
+const INDEX: readonly IndexGroup[] = GROUPS.map(({ heading, codes }) => ({
+  heading,
+  links: codes.map((code) => ({ href: `/problems/${code}`, text: code })),
+}));
+
 /** /problems: every code, by the party that must act. */
 export function toListPage(): string {
   const head = '<tr><th>Code</th><th>Status</th><th>Meaning</th></tr>';
-  const groups = Object.entries(CONTACTS).map(([owner, [heading, contact]]) => {
-    const rows = ALL_CODES.filter((code) => PROBLEMS[code].owner === owner).map((code) => {
-      const { title } = PROBLEMS[code];
-      const cells = [`<a href="/problems/${code}">${code}</a>`, toPlace(code), escapeHtml(title)];
-      return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
+  const groups = GROUPS.map(({ owner, heading, contact, codes }) => {
+    const rows = codes.map((code) => {
+      const link = `<a href="/problems/${code}">${code}</a>`;
+      return `<tr><td>${link}</td><td>${toPlace(code)}</td><td>${escapeHtml(PROBLEMS[code].title)}</td></tr>`;
     });
     return `<h2 id="${owner}">${heading}</h2><p class="quiet">${mark(contact)}</p><div class="scroll" tabindex="0"><table class="codes">${head}${rows.join('')}</table></div>`;
   });
   return toHtmlPage('Errors', `<h1>Errors</h1>${groups.join('')}`, { place: '/problems', index: INDEX });
 }
 
-const INDEX: readonly IndexGroup[] = Object.entries(CONTACTS).map(([owner, [heading]]) => ({
-  heading,
-  links: ALL_CODES.filter((code) => PROBLEMS[code].owner === owner).map((code) => ({
-    href: `/problems/${code}`,
-    text: code,
-  })),
-}));
-
 /** How to reach the bank, where it must act. */
-export interface BankContact {
-  /** BANK_STATUS_PAGE. */
-  readonly statusPage: string | null;
-  /** BANK_SUPPORT. */
-  readonly support: string | null;
-}
+type BankContact = Pick<Settings, 'BANK_STATUS_PAGE' | 'BANK_SUPPORT'>;
 
 /** /problems/{code}: the explanation of one code. */
-export function toCodePage(code: AnyCode, { statusPage, support }: BankContact): string {
+export function toCodePage(code: AnyCode, bank: BankContact): string {
   const { title, owner, when, steps, request }: Problem = PROBLEMS[code];
-  const items = [toStatusPageStep(owner, statusPage), ...steps.map(mark)]
-    .filter(Boolean)
-    .map((step) => `<li>${step}</li>`);
+  const items = [toStatusPageStep(owner, bank), ...steps.map(mark)].filter(Boolean).map((step) => `<li>${step}</li>`);
   const over =
     owner === 'caller' || code === 'network-error'
       ? 'The same call succeeds.'
@@ -58,7 +53,7 @@ export function toCodePage(code: AnyCode, { statusPage, support }: BankContact):
 <h2>When</h2><p>${mark(when)}</p>
 <h2>What to do</h2><ol>${items.join('')}</ol>
 ${toCommands(code)}
-<h2>Contact</h2><p>${mark(CONTACTS[owner][1])}${request && owner !== 'network' ? toSupport(owner, support) : ''}</p>
+<h2>Contact</h2><p>${mark(CONTACTS[owner][1])}${request && owner !== 'network' ? toSupport(owner, bank) : ''}</p>
 <h2>How to verify the fix</h2><p>${mark(over)}</p>
 <p><a href="/docs/guide/troubleshooting">Troubleshooting</a> · <a href="/">Status</a></p>`,
     { place: '/problems', index: INDEX, href: `/problems/${code}` },
@@ -81,21 +76,21 @@ function toCommands(code: AnyCode): string {
 }
 
 /** The bank's desk, which has to be asked even where the operator must act. */
-function toSupport(owner: Owner, support: string | null): string {
-  const desk = support === null ? mark('Set `BANK_SUPPORT` to show how to reach it.') : escapeHtml(support);
+function toSupport(owner: Owner, { BANK_SUPPORT: support }: BankContact): string {
+  const desk = support ? escapeHtml(support) : mark('Set `BANK_SUPPORT` to show how to reach it.');
   return owner === 'bank' ? ` ${desk}` : ` The bank's service desk: ${desk}`;
 }
 
 /** The page for a failed browser navigation, with the contents of its problem document. */
 export function toFailurePage(
   { title, status, detail, instance, code, owner, requestId }: ProblemDocument,
-  statusPage: string | null,
+  bank: BankContact,
 ): string {
   return toHtmlPage(
     title,
     `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(detail)}</p>
 <p class="quiet"><code>${escapeHtml(instance)}</code> answered ${status}. Request id: <code>${escapeHtml(requestId)}</code></p>
-<h2>What to do</h2><p>${toStatusPageStep(owner, statusPage)} ${mark(remedyOf(code))} Who must act: ${toOwner(owner)}.</p>
+<h2>What to do</h2><p>${toStatusPageStep(owner, bank)} ${mark(remedyOf(code))} Who must act: ${toOwner(owner)}.</p>
 <p><a href="/problems/${code}">All steps for ${code}</a> · <a href="/">Status</a></p>`,
   );
 }
@@ -108,8 +103,8 @@ const toPlace = (code: AnyCode): string | number =>
 const toOwner = (owner: Owner): string => `<b>${owner}</b>${owner === 'caller' ? ' (the team of the app)' : ''}`;
 
 /** The first of all steps if the bank must act; empty without BANK_STATUS_PAGE. */
-const toStatusPageStep = (owner: Owner, statusPage: string | null): string =>
-  owner === 'bank' && statusPage !== null
+const toStatusPageStep = (owner: Owner, { BANK_STATUS_PAGE: statusPage }: BankContact): string =>
+  owner === 'bank' && statusPage
     ? `Look at <a href="${escapeHtml(statusPage)}" rel="noreferrer">the bank's status page</a>.`
     : '';
 

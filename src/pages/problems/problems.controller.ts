@@ -24,9 +24,8 @@ export class ProblemsController {
   readonly #list = toForms(toListPage(), ALL_CODES.map(toProblemEntry));
   readonly #byCode: ReadonlyMap<string, ProblemForms>;
 
-  constructor({ BANK_STATUS_PAGE, BANK_SUPPORT }: Settings) {
-    const contact = { statusPage: BANK_STATUS_PAGE ?? null, support: BANK_SUPPORT ?? null };
-    this.#byCode = new Map(ALL_CODES.map((code) => [code, toForms(toCodePage(code, contact), toProblemEntry(code))]));
+  constructor(settings: Settings) {
+    this.#byCode = new Map(ALL_CODES.map((code) => [code, toForms(toCodePage(code, settings), toProblemEntry(code))]));
   }
 
   @Get()
