@@ -8,28 +8,25 @@ type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: s
 
 /** The API as a page for people: each route with an example beside it, then each schema. */
 export function toReferencePage({ info, paths, components }: OpenAPIObject): string {
-  const examples = new Examples((components?.schemas ?? {}) as Record<string, OpenApiSchema>);
+  const schemas = (components?.schemas ?? {}) as Record<string, OpenApiSchema>;
+  const examples = new Examples(schemas);
   const gets = Object.entries(paths).flatMap(([path, { get }]) => (get ? [{ path, get }] : []));
   // the accounts are what most readers come for
   const ordered = gets.toSorted((a, b) => placeOf(a.path) - placeOf(b.path));
-  const routes = ordered.map(({ path, get }) => toRoute(path, get, examples));
-  const schemas = Object.entries(components?.schemas ?? {}).map(([name, schema]) =>
-    toSchema(name, schema as OpenApiSchema),
-  );
   const markdown = `# API reference
 
 ${info.description ?? ''}
 
 Version ${info.version} · [OpenAPI document](/openapi.json) · [how to use it](/docs/guide/api)
 
-${routes.join('')}
+${ordered.map(({ path, get }) => toRoute(path, get, examples)).join('')}
 ## Schemas
 
-${schemas.join('')}`;
-  const names = Object.keys(components?.schemas ?? {});
+${Object.entries(schemas).map(toSchema).join('')}`;
+  const toLink = (text: string, heading = text) => ({ href: `#${toAnchor(heading)}`, text });
   const index = [
-    { heading: 'Operations', links: ordered.map(({ path }) => ({ href: `#${toAnchor(`GET ${path}`)}`, text: path })) },
-    { heading: 'Schemas', links: names.map((name) => ({ href: `#${toAnchor(name)}`, text: name })) },
+    { heading: 'Operations', links: ordered.map(({ path }) => toLink(path, `GET ${path}`)) },
+    { heading: 'Schemas', links: Object.keys(schemas).map((name) => toLink(name)) },
   ];
   return toHtmlPage('API reference', renderMarkdown(markdown), { place: '/docs', index });
 }
@@ -80,7 +77,7 @@ ${examples.toAnswer(operation)}
 `;
 }
 
-function toSchema(name: string, schema: OpenApiSchema): string {
+function toSchema([name, schema]: readonly [string, OpenApiSchema]): string {
   const fields = (schema.properties ?? {}) as Record<string, OpenApiSchema>;
   const rows = Object.entries(fields).map(([field, each]) => [
     code(field),
@@ -89,15 +86,11 @@ function toSchema(name: string, schema: OpenApiSchema): string {
       .filter((text) => text !== undefined)
       .join(' · '),
   ]);
-  const heading = `### ${name}\n\n`;
-  if (rows.length === 0) return `${heading}${toType(schema)}\n\n`;
-  const names = Object.keys(fields).join(', ');
-  return `${heading}${toDetails(names, toTable(['field', 'type', 'meaning'], rows))}`;
+  const table = toDetails(Object.keys(fields).join(', '), toTable(['field', 'type', 'meaning'], rows));
+  return `### ${name}\n\n${rows.length === 0 ? `${toType(schema)}\n\n` : table}`;
 }
 
-/**
- * A part that most readers skip, as Markdown. It opens with a click, and when the browser's search finds text in it.
- */
+/** A part that most readers skip, as Markdown. It opens with a click, and when the browser's search finds its text. */
 const toDetails = (summary: string, content: string): string =>
   content && `<details><summary>${summary}</summary>\n\n${content}\n\n</details>\n\n`;
 
