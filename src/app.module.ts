@@ -96,10 +96,7 @@ export class AppModule {
     this.snapshots.refreshForHealth()?.catch(() => undefined);
   }
 
-  /**
-   * Reloads certificates and credentials, ends any back-off, and forgets connections and what it learned about the
-   * bank. Resolves once new certificates are in use or rejected.
-   */
+  /** SIGHUP: also ends any back-off. Resolves once new certificates are in use or rejected. */
   async reload(): Promise<void> {
     this.refresher.resetBackOff();
     this.identities.current.egress.forget();

@@ -10,8 +10,7 @@ import { Activity } from './telemetry/activity.js';
 import { NestLogger } from './telemetry/nest-logger.js';
 
 /**
- * Creates the app, for production and tests alike. `listen` (or `init`) starts it, so guards, interceptors and hooks
- * may still be added; `close` stops it gracefully.
+ * Creates the app, for production and tests alike. Guards, interceptors and hooks may be added until `listen` or `init`.
  * @throws CertificateUnreadable, FileUnusable when there is no usable client certificate to begin with
  */
 export async function createApp(parts: AppParts, limits: HttpLimits = HTTP_LIMITS): Promise<NestFastifyApplication> {

@@ -95,8 +95,7 @@ function checkWritable(file: string): void {
 }
 
 /**
- * Writes the recording. Returns the text to print. Only a terminal gets old and new values, because the report may go
- * into a ticket.
+ * Writes the recording. Returns the text to print, which may go into a ticket: only a terminal gets old and new values.
  * @throws ErrnoException
  */
 function write(file: string, { text, exchanges, maskedValues, samples }: MaskedRecording, onTerminal: boolean): string {

@@ -1,12 +1,9 @@
-/**
- * Under npm, ^C arrives from the terminal, and again from npm or when its shell ends. Two signals within this time
- * count as one.
- */
+/** Two signals within this time are one: under npm, ^C arrives from the terminal, and again from npm or its shell. */
 const SAME_KEY_MS = 500;
 
 /**
- * Takes over SIGTERM and SIGINT from main.ts. The first signal aborts, with its name as the reason. A second one ends
- * the process at once, as people who press ^C twice expect.
+ * Takes over SIGTERM and SIGINT from main.ts. The first signal aborts, with its name as the reason; a second one ends the
+ * process at once.
  */
 export function listenForStop(process: NodeJS.Process, sameKeyMs = SAME_KEY_MS): AbortSignal {
   const stop = new AbortController();

@@ -13,7 +13,6 @@ const RETRY_EVERY_MS = 250;
 const LOOPBACK = '127.0.0.1';
 const ANY_ADDRESS = new Set(['', '0.0.0.0', '::']);
 
-/** Settings that define where the gateway listens. */
 type Environment = Readonly<Partial<Record<'HOST' | 'PORT' | 'TLS_CERT_FILE', string>>>;
 
 interface ProbeOptions {
@@ -24,11 +23,7 @@ interface ProbeOptions {
   readonly timeoutMs?: number;
 }
 
-/**
- * Requests /health/live, like HEALTHCHECK in the Dockerfile, or /health/ready, from the gateway that runs with this
- * environment. Over HTTPS it accepts only the certificate in TLS_CERT_FILE. Returns the exit code; writes one line if
- * there is no 200.
- */
+/** Calls the gateway that runs with this environment. Returns the exit code; writes one line if there is no 200. */
 export async function probe(
   environment: Environment,
   stderr: Pick<NodeJS.WritableStream, 'write'>,

@@ -9,7 +9,6 @@ import { EXIT } from './exit.js';
 
 type SystemError = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };
 
-/** Outputs for a failed start. */
 interface Outputs {
   readonly stderr: NodeJS.WritableStream;
   /** Null without a log. */

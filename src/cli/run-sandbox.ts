@@ -6,10 +6,7 @@ import { EXIT } from './exit.js';
 import { reportFailedStart } from './report-failed-start.js';
 import { listenForStop } from './listen-for-stop.js';
 
-/**
- * Runs the sandbox bank alone until a stop signal; with `renew`, only renews its client certificate. Returns the exit
- * code.
- */
+/** Runs the sandbox bank alone until a stop signal, or only renews its client certificate. Returns the exit code. */
 export async function runSandbox(
   process: NodeJS.Process,
   options: {

@@ -11,9 +11,7 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
   any: ['0.0.0.0/0', '::/0'],
 };
 
-/**
- * The networks named by addresses, CIDRs, `loopback`, `private` (includes loopback) or `any`; omits all other entries.
- */
+/** The networks named by addresses, CIDRs, `loopback`, `private` or `any`; omits all other entries. */
 export function toNetworks(entries: readonly string[]): Cidr[] {
   const texts = entries.flatMap((entry) => NAMED[entry] ?? [entry]);
   return texts.map(toCidr).filter((cidr) => cidr !== null);
@@ -33,8 +31,8 @@ export function toCidr(text: string): Cidr | null {
 }
 
 /**
- * True if an address is in one of these networks; false for anything that is not an IP address. An IPv4 address that arrived at an
- * IPv6 socket (::ffff:10.0.0.1) counts as IPv4; a zone (fe80::1%eth0) is ignored.
+ * True if an IP address is in one of these networks. One that arrived at an IPv6 socket (::ffff:10.0.0.1) counts as IPv4;
+ * a zone (fe80::1%eth0) is ignored.
  */
 export function isWithin(cidrs: readonly Cidr[], text: string): boolean {
   if (isIP(text) === 0) return false;

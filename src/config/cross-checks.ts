@@ -44,7 +44,6 @@ function checkListener(env: NodeJS.ProcessEnv, { HOST: host }: Partial<Values>):
     .map((name) => toError(name, `must be set, because HOST (${host}) is not loopback`));
 }
 
-/** True for an address of HOST that only this machine can reach. */
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
@@ -54,10 +53,7 @@ function checkListenerKey({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Partial<Va
   return problem === null ? [] : [toError('TLS_KEY_FILE', problem, key)];
 }
 
-/**
- * Everything because of which clients may reject the listener's certificate, and certificates in CA files that are not
- * valid now: one sentence each. The client certificate is examined when it is opened.
- */
+/** Warnings about CA files and the listener's certificate. The client certificate is examined when it is opened. */
 export function examineCertificates(values: Partial<Values>, now = new Date()): string[] {
   const warnings: string[] = [];
   const add = (name: SettingName, found: readonly string[]) =>
@@ -72,10 +68,7 @@ export function examineCertificates(values: Partial<Values>, now = new Date()): 
   return warnings;
 }
 
-/**
- * Unreadable client certificates, reported together with other errors. If they are the only errors, opening the
- * certificate reports them instead, with its own exit code.
- */
+/** Unreadable client certificates. If there is no other error, opening the certificate reports them, with exit code 3. */
 export function checkCertificateFiles(values: Partial<Values>): SettingsError[] {
   return (['BANK_PFX_FILE', 'BANK_CERT_FILE', 'BANK_KEY_FILE'] as const).flatMap((name) => {
     const file = values[name];
@@ -88,11 +81,7 @@ export function checkCertificateFiles(values: Partial<Values>): SettingsError[] 
 const LEAKS =
   /^--(?:abort-on-uncaught-exception|inspect|tls-keylog|trace-tls|heapsnapshot-|heap-prof|cpu-prof|prof|report-)[a-z-]*/;
 
-/**
- * Checks what NODE_ENV=production forbids: options that open or print secrets, or pretend to be a bank.
- * @param nodeFlags of the command line
- * @param inspectorUrl of the open inspector, if any
- */
+/** Checks what NODE_ENV=production forbids: options that open or print secrets, or pretend to be a bank. */
 export function checkProduction(
   env: NodeJS.ProcessEnv,
   embeddedSandbox: boolean,

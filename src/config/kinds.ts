@@ -4,10 +4,7 @@ import { toCidr, toNetworks } from './cidr.js';
 import { readCertificates } from '../files/certificate-files.js';
 import { whyUnusable } from '../files/small-file.js';
 
-/**
- * Schemas for the kinds of values. Each parses the text of a variable. Its messages continue a sentence that begins
- * with the variable's name; its description states what is allowed.
- */
+// Each schema parses the text of a variable. Its messages continue a sentence that begins with the variable's name.
 
 export function wholeNumber(min: number, max: number) {
   const error = `must be a whole number from ${min} to ${max}`;

@@ -2,14 +2,9 @@ import { readEnvFile } from './env-file.js';
 import { readSettings, type ReadOptions, type SettingsRead } from './read-settings.js';
 import { SECRET_NAMES } from './settings-schema.js';
 
-/** Open-file limit that a few hundred connections would reach. */
 const MIN_OPEN_FILES = 256;
 
-/**
- * Settings from the environment and, where it does not set a variable, from `.env`. ConfigModule gets them later
- * (app.module.ts), because log, listener and sandbox need them before the app exists.
- * @throws SettingsInvalid
- */
+/** Settings from the environment and, where it does not set a variable, from `.env`. @throws SettingsInvalid */
 export function loadSettings(environment: NodeJS.ProcessEnv, options: ReadOptions): SettingsRead {
   const file = readEnvFile();
   const set = Object.entries(environment).filter(([, text]) => text);
@@ -30,10 +25,7 @@ function fewFiles(): string[] {
   return [`this process may open only ${limit} files (RLIMIT_NOFILE); raise the limit to at least ${MIN_OPEN_FILES}`];
 }
 
-/**
- * Removes directly set secrets from the environment that this program, its children and its reports see.
- * /proc/PID/environ still shows what the process was started with. Secrets belong in files.
- */
+/** Removes secrets from the environment that this program, its children and its reports see, not from /proc. */
 export function forgetSecrets(environment: NodeJS.ProcessEnv): void {
   for (const name of SECRET_NAMES) delete environment[name];
   for (const [name, value] of Object.entries(environment)) {

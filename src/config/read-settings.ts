@@ -39,8 +39,8 @@ const LOCAL_ORIGINS = ['http://localhost:*', 'http://127.0.0.1:*'];
 const FREE_PORTS = { SANDBOX_PORT: '0', SANDBOX_CONTROL_PORT: '0' };
 
 /**
- * All settings (docs/settings.md), checked and frozen. An empty variable counts as not set. With `sandbox`, the settings of
- * a bank are ignored with a warning; its address and credentials are undefined until the sandbox runs (cli/embedded-sandbox.ts).
+ * All settings (docs/settings.md). An empty variable counts as not set. With `sandbox`, the settings of a bank are ignored
+ * with a warning, and undefined until the sandbox runs (cli/embedded-sandbox.ts).
  * @throws SettingsInvalid with all errors
  */
 export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): SettingsRead {

@@ -27,8 +27,8 @@ export class SettingsInvalid extends Error {
 
 /**
  * Creates a setting's error with an example. For a credential, the example is a file, the better way to provide it.
- * @param given the current value: the usual path may be the one that does not exist
- * @param variable the one that has the value: the setting, its `_FILE` form, or one that it inherits
+ * @param given the current value, which the example must not repeat
+ * @param variable the setting, its `_FILE` form, or a variable that it inherits
  */
 export function toError(name: SettingName, problem: string, given?: string, variable: string = name): SettingsError {
   const { secret, required, example } = describeSetting(name);

@@ -13,10 +13,7 @@ interface Derived {
   readonly CORS_ORIGINS: readonly string[];
 }
 
-/**
- * All settings, checked and frozen, by the names of their variables; undefined if there is neither a value nor a
- * default.
- */
+/** All settings, checked and frozen, by the names of their variables; undefined without a value and a default. */
 export type Settings = Readonly<Omit<Values, keyof Derived>> & Derived;
 
 /** The injection token of `Settings`. Never constructed. */

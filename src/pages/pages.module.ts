@@ -5,9 +5,7 @@ import { GuideController } from './guide/guide.controller.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { ProblemsController } from './problems/problems.controller.js';
 
-/**
- * The pages for people and the files that they load. Includes the sandbox's switches only if the sandbox is embedded.
- */
+/** The pages for people and the files that they load; the sandbox's switches only if the sandbox is embedded. */
 @Module({})
 export class PagesModule {
   static register({ sandbox }: { readonly sandbox: boolean }): DynamicModule {

@@ -7,10 +7,7 @@ import { GatewayError } from '../../errors/gateway-error.js';
 import { FixedDocument, SendFixedDocument, toDocuments } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
 
-/**
- * The live pages, as built by Vite (src/pages/console/web). The files are read at startup: a later build may replace
- * them.
- */
+/** The live pages, as built by Vite (src/pages/console/web) and read at startup: a later build may replace the files. */
 @ApiExcludeController()
 @UseInterceptors(SendFixedDocument)
 @Controller()

@@ -13,9 +13,7 @@ const FRONT = 'README';
 const SEARCH = 'search.json';
 const CACHE_CONTROL = 'public, max-age=300';
 
-/**
- * The project's own documents, the style and script of all server-rendered pages, and the typed client as a package.
- */
+/** The project's own documents, the style and script of all server-rendered pages, and the package of the client. */
 @ApiExcludeController()
 @UseInterceptors(SendFixedDocument)
 @Controller()
@@ -43,10 +41,7 @@ export class GuideController {
     return document;
   }
 
-  /**
-   * The client of this version, to be kept as a file in a web app's repository (client/README.md#install).
-   * @throws GatewayError not-found, which names the version of this gateway
-   */
+  /** The client of this version (client/README.md#install). @throws GatewayError not-found, which names the version */
   @Get('client/:name')
   package(@Param('name') name: string): FixedDocument {
     const file = this.#packages.get(name);

@@ -14,10 +14,7 @@ export const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#1b2638"/><path d="M5 8.4l2.1 2.1L11.2 6" fill="none" stroke="#fff" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"/></svg>',
 )}`;
 
-/**
- * The header of every page, as HTML: the same name and links everywhere. The page's script fills in the facts about
- * this gateway (src/pages/console/web/shared/page-header.ts), so the HTML is the same for every gateway.
- */
+/** The header of every page, as HTML. A script fills in the facts (src/pages/console/web/shared/page-header.ts). */
 export function toPageHeader(place: Place | null): string {
   const links = PAGES.map(
     ([path, name]) =>
