@@ -1,11 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import pLimit from 'p-limit';
-import { RenewedFiles } from '../files/renewed-files.js';
-import { FileUnusable } from '../files/small-file.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import { daysLeft, ExpiryNotice } from './expiry-notice.js';
-import { BackOff } from '../time/back-off.js';
 import type { EgressParts } from '../egress/egress.js';
 import { BankIdentity } from './bank-identity.js';
 import { IdentityLog } from './identity-log.js';
@@ -17,7 +14,7 @@ import {
   type IdentityMaterial,
 } from './identity-material.js';
 import { validityError, type ClientCertificate } from './client-certificate.js';
-import { CertificateUnreadable } from '../files/certificate-unreadable.js';
+import { RenewedFiles, toUnusable } from './renewed-files.js';
 
 /**
  * Holds the current identity and replaces it without a restart. Changed files are the next identity: with a token it
@@ -33,8 +30,6 @@ export class IdentityHolder implements OnApplicationShutdown {
   #current: BankIdentity;
   /** True if the current identity fails for a reason that the operator can change, since its last token. */
   #isRejected = false;
-  /** Back-off of the token requests for the next identity. */
-  #proofs: BackOff;
 
   /** Reads the first identity. @throws CertificateUnreadable, FileUnusable */
   static async start(parts: EgressParts): Promise<IdentityHolder> {
@@ -45,7 +40,7 @@ export class IdentityHolder implements OnApplicationShutdown {
       clock,
       read: () => findIdentityMaterial(settings, new Date(clock.now().wall)),
       use: (found, signal) => holder.#use(found, signal),
-      rejected: (error, found) => holder.#rejected(toUnusable(error), found),
+      rejected: (error, found) => holder.#rejected(error, found),
     });
     const holder = new IdentityHolder(parts, files, toMaterial(await files.open()));
     return holder;
@@ -63,7 +58,6 @@ export class IdentityHolder implements OnApplicationShutdown {
       remedy: 'get a new one from the bank and install it',
       expiredCode: 'certificate-unusable',
     });
-    this.#proofs = new BackOff(parts.clock);
     this.#current = this.#create(material);
     this.#log.loaded(material.certificate, this.#nowMs);
     this.#expiry.follow(() => this.#current.certificate, parts.clock);
@@ -123,8 +117,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   #waitingStatus() {
     const { waiting } = this.#files;
     if (!waiting) return { next: null, rejected: null, credentialsRejected: null };
-    const { since } = waiting;
-    const error = toUnusable(waiting.error);
+    const { error, since } = waiting;
     const { code, detail } = error;
     const certificate = certificateIn(waiting.value);
     if (certificate?.thumbprint === this.#current.certificate.thumbprint) {
@@ -135,7 +128,7 @@ export class IdentityHolder implements OnApplicationShutdown {
       thumbprint: certificate?.thumbprint ?? null,
       notAfter: certificate?.notAfter.toISOString() ?? null,
       state,
-      since: new Date(since.wall).toISOString(),
+      since,
       detail,
     };
     return { next, rejected: state === 'refused' ? { code, detail } : null, credentialsRejected: null };
@@ -149,19 +142,23 @@ export class IdentityHolder implements OnApplicationShutdown {
 
   /**
    * Makes the files' contents the current identity, if that is proved.
-   * @throws Error why their certificate is not in use; GatewayErrors have the time until the next try
+   * @throws Error why their certificate is not in use
    */
   async #use(found: FoundMaterial, signal: AbortSignal): Promise<void> {
     const { material } = this.#current;
     if (isDeepStrictEqual(found, material)) return this.#log.unchanged(material.certificate);
-    if (!isDeepStrictEqual(found, this.#files.waiting?.value)) this.#proofs = new BackOff(this.parts.clock);
     const { certificate, ...access } = found;
     const failure = certificate instanceof Error ? certificate : await this.#prove({ certificate, ...access }, signal);
     if (!failure) return;
     const other = { ...material, ...access };
     if (!this.#isRejected || isDeepStrictEqual(other, material)) throw failure;
     const otherFailure = await this.#prove(other, signal);
-    throw otherFailure ? toUnusable(failure).withRetryAfter(otherFailure.retryAfterMs ?? 0) : failure;
+    if (!otherFailure) throw failure;
+    // the next try repeats both requests, and neither may lock the user
+    const error = toUnusable(failure);
+    const isRejection = error.isRejection || otherFailure.isRejection;
+    const { retryAfterMs = error.retryAfterMs } = otherFailure;
+    throw new GatewayError(error.code, error.detail, { ...error, cause: error.cause, isRejection, retryAfterMs });
   }
 
   /**
@@ -171,7 +168,7 @@ export class IdentityHolder implements OnApplicationShutdown {
    */
   async #prove(material: IdentityMaterial, signal: AbortSignal): Promise<GatewayError | null> {
     const invalid = validityError(material.certificate, this.#nowMs);
-    if (invalid) return this.#proofs.failed(invalid);
+    if (invalid) return invalid;
     const { activity } = this.parts;
     const next = this.#create(material);
     const { tokens } = next;
@@ -188,7 +185,7 @@ export class IdentityHolder implements OnApplicationShutdown {
       const error = toGatewayError(thrown);
       activity.emit('tokenRequestEnded', { tokens, error });
       const isOldUsable = validityError(this.#current.certificate, this.#nowMs) === null;
-      if (error.owner === 'operator' || isOldUsable) return this.#proofs.failed(error);
+      if (error.owner === 'operator' || isOldUsable) return error;
       this.#swap(next, false);
       return null;
     } finally {
@@ -235,11 +232,6 @@ function stateOf(
   if (!certificate || nowMs > certificate.notAfter.getTime()) return 'refused';
   if (nowMs < certificate.notBefore.getTime()) return 'not-yet-valid';
   return code === 'bank-untrusted' || code === 'certificate-unusable' ? 'refused' : 'waiting-for-bank';
-}
-
-function toUnusable(error: Error): GatewayError {
-  const isBadFile = error instanceof CertificateUnreadable || error instanceof FileUnusable;
-  return isBadFile ? new GatewayError('certificate-unusable', error.message) : toGatewayError(error);
 }
 
 /** Null if it could not be read. */

@@ -2,11 +2,11 @@ import type { Server } from 'node:https';
 import type { Logger } from 'pino';
 import { readListenerPair, toDistinguishedName } from '../files/certificate-files.js';
 import { examineListener } from '../files/examine-certificates.js';
-import { RenewedFiles } from '../files/renewed-files.js';
 import type { Settings } from '../config/settings.js';
 import { withOwner } from '../errors/problem-table.js';
 import { FileUnusable } from '../files/small-file.js';
 import { daysLeft, ExpiryNotice } from '../auth/expiry-notice.js';
+import { RenewedFiles } from '../auth/renewed-files.js';
 import type { Clock } from '../time/clock.js';
 
 type Pair = ReturnType<typeof readListenerPair>;
@@ -30,7 +30,7 @@ export class ListenerCertificate {
       clock,
       read: () => readListenerPair(certFile, keyFile),
       use: (pair) => listener.#use(pair, certFile),
-      rejected: ({ message }) => listener.#rejected(message),
+      rejected: ({ detail }) => listener.#rejected(detail),
     });
     const listener = new ListenerCertificate(clock, logger, hosts, files, await files.open());
     return listener;
@@ -84,7 +84,7 @@ export class ListenerCertificate {
       subject: toDistinguishedName(subject),
       notAfter: notAfter.toISOString(),
       daysLeft: daysLeft({ notAfter }, this.clock.now().wall),
-      rejected: this.files.waiting?.error.message ?? null,
+      rejected: this.files.waiting?.error.detail ?? null,
     };
   }
 

@@ -2,8 +2,10 @@ import { renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { temporaryDirectory } from '../../test/support/closing.js';
+import { GatewayError } from '../errors/gateway-error.js';
+import { FileUnusable, readSmallFile } from '../files/small-file.js';
+import { Clock } from '../time/clock.js';
 import { RenewedFiles } from './renewed-files.js';
-import { FileUnusable, readSmallFile } from './small-file.js';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
@@ -19,10 +21,7 @@ async function follow() {
   let acceptsLate = false;
   const files = new RenewedFiles<string>({
     files: [path],
-    clock: {
-      now: () => ({ wall: Date.now(), monotonic: performance.now() }),
-      since: ({ monotonic }) => performance.now() - monotonic,
-    },
+    clock: new Clock(),
     read: () => {
       const text = String(readSmallFile(path));
       did.push(`read ${text}`);
@@ -36,7 +35,7 @@ async function follow() {
         await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
       }
       if (text.startsWith('late') && !acceptsLate)
-        throw Object.assign(new Error('too early'), { retryAfterMs: 10_000 });
+        throw new GatewayError('bank-rate-limited', 'too early', { retryAfterMs: 10_000 });
       inUse = text;
     },
     rejected: ({ message }, text) => void did.push(`rejected ${text}: ${message.replace(path, 'it')}`),
@@ -92,14 +91,17 @@ it('a file that is still being written is read once it stops changing', async ()
   files.close();
 });
 
-it('a bad file changes nothing, is reported once for each change, and is read again each minute', async () => {
+it('a bad file changes nothing, is reported once for each change, and is read again after each back-off', async () => {
   const { files, did, write, inUse } = await follow();
   await write('bad');
   expect(did).toEqual(['read bad', 'rejected null: it is bad']);
-  await jest.advanceTimersByTimeAsync(58_000);
-  expect(did).toHaveLength(2);
-  await jest.advanceTimersByTimeAsync(3000);
+  await second();
+  await second();
   expect(did).toEqual(['read bad', 'rejected null: it is bad', 'read bad']);
+  await jest.advanceTimersByTimeAsync(58_000);
+  expect(did.filter((each) => each.startsWith('rejected'))).toHaveLength(1);
+  // 1, 2, 4, 8, 16 and 30 s, each a little longer
+  expect(did.length).toBeLessThan(9);
   expect([inUse(), files.waiting?.value, files.waiting?.error.message]).toEqual([
     'first',
     null,

@@ -1,45 +1,27 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { type FileUnusable, readSmallFile } from './small-file.js';
-
-interface Instant {
-  readonly wall: number;
-  readonly monotonic: number;
-}
+import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
+import { CertificateUnreadable } from '../files/certificate-unreadable.js';
+import { FileUnusable, readSmallFile } from '../files/small-file.js';
+import { BackOff } from '../time/back-off.js';
+import type { Clock } from '../time/clock.js';
 
 interface RenewedFilesOptions<T> {
   readonly files: readonly string[];
-  readonly clock: { now(): Instant; since(then: Instant): number };
+  readonly clock: Clock;
   /** Reads and checks all the files. @throws Error if they cannot be used */
   read(): T | Promise<T>;
-  /**
-   * Puts the value into use, unless it already is.
-   * @throws Error if that fails: the files are tried again after the error's `retryAfterMs`, or a minute
-   */
+  /** Puts the value into use, unless it already is. @throws Error if that fails */
   use(value: T, signal: AbortSignal): void | Promise<void>;
   /**
    * Called once for each error message, and again after a change of the files or `reload`. `value` is null if the files
    * could not be read.
    */
-  rejected(error: Error, value: T | null): void;
-}
-
-/** Content of the files that is not in use yet. */
-interface Waiting<T> {
-  /** Null if they could not be read. */
-  readonly value: T | null;
-  readonly error: Error;
-  readonly since: Instant;
-  readonly at: Instant;
+  rejected(error: GatewayError, value: T | null): void;
 }
 
 /** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */
 const POLL_EVERY_MS = 1000;
-/**
- * Interval at which unusable files are tried again: the reason may go away without a change of the files, for example
- * too many open files.
- */
-const RETRY_MS = 60_000;
 
 /** A digest of the files' contents; for an unreadable file, the reason instead. */
 const toContents = (files: readonly string[]): string =>
@@ -55,7 +37,8 @@ const toContents = (files: readonly string[]): string =>
 
 /**
  * Polls files, and tries them when their contents change: reads, checks and uses them. If that fails, the current value
- * stays in use, the rejection is reported once, and the same timer tries again.
+ * stays in use, the rejection is reported once, and the files are tried again after each back-off, because the reason may
+ * go away without a change: too many open files, or a bank that does not know the certificate yet.
  */
 export class RenewedFiles<T> {
   /** The contents of the files when they were last read, and at the last poll. */
@@ -65,7 +48,8 @@ export class RenewedFiles<T> {
   #timer: NodeJS.Timeout | undefined;
   #attempt = new AbortController();
   #running: Promise<void> | null = null;
-  #waiting: Waiting<T> | null = null;
+  /** Content that is not in use yet; its value is null if it could not be read. */
+  #waiting: { readonly value: T | null; readonly backOff: BackOff } | null = null;
   #reported: string | null = null;
 
   constructor(private readonly options: RenewedFilesOptions<T>) {
@@ -79,9 +63,10 @@ export class RenewedFiles<T> {
     return value;
   }
 
-  /** The newer content that is not in use; null if there is none. */
-  get waiting(): Waiting<T> | null {
-    return this.#waiting;
+  /** The newer content that is not in use, with its last error; null if there is none. */
+  get waiting() {
+    const trouble = this.#waiting?.backOff.trouble();
+    return this.#waiting && trouble ? { value: this.#waiting.value, error: trouble.error, since: trouble.since } : null;
   }
 
   /** Tries the files now, and ends a running attempt. Resolves once they are in use or rejected; never rejects. */
@@ -109,14 +94,12 @@ export class RenewedFiles<T> {
     if (/E[MN]FILE/.test(contents)) return;
     const isStill = contents === this.#polled;
     this.#polled = contents;
-    if (contents !== this.#known) {
+    if (contents === this.#known) {
+      if (this.#waiting && !this.#running && !this.#waiting.backOff.failureNow()) void this.#begin();
+    } else if (isStill) {
       // until then, they may still be written
-      if (isStill) void this.reload();
-      return;
+      void this.reload();
     }
-    if (!this.#waiting || this.#running) return;
-    const { retryAfterMs = RETRY_MS } = this.#waiting.error as Error & { readonly retryAfterMs?: number };
-    if (this.options.clock.since(this.#waiting.at) >= retryAfterMs) void this.#begin();
   }
 
   #begin(): Promise<void> {
@@ -138,17 +121,24 @@ export class RenewedFiles<T> {
       await this.options.use(value, signal);
       this.#waiting = null;
     } catch (error) {
-      if (!signal.aborted) this.#reject(error as Error, value);
+      if (!signal.aborted) this.#reject(toUnusable(error), value);
     }
   }
 
-  #reject(error: Error, value: T | null): void {
-    const at = this.options.clock.now();
-    const before = this.#waiting;
-    const since = before && isDeepStrictEqual(before.value, value) ? before.since : at;
-    this.#waiting = { value, error, at, since };
-    if (this.#reported === error.message) return;
-    this.#reported = error.message;
-    this.options.rejected(error, value);
+  #reject(error: GatewayError, value: T | null): void {
+    const { clock, rejected } = this.options;
+    if (!this.#waiting || !isDeepStrictEqual(this.#waiting.value, value)) {
+      this.#waiting = { value, backOff: new BackOff(clock) };
+    }
+    this.#waiting.backOff.failed(error);
+    if (this.#reported === error.detail) return;
+    this.#reported = error.detail;
+    rejected(error, value);
   }
+}
+
+/** The error of files that cannot be used, `certificate-unusable`; any other as `toGatewayError`. */
+export function toUnusable(error: unknown): GatewayError {
+  const isBadFile = error instanceof CertificateUnreadable || error instanceof FileUnusable;
+  return isBadFile ? new GatewayError('certificate-unusable', error.message) : toGatewayError(error);
 }
