@@ -22,41 +22,24 @@ type Forms = Map<string, Set<string>>;
 
 /** Differences in form between two recordings of a bank, one per line. Values are not compared. */
 export function compareForms(before: readonly Exchange[], now: readonly Exchange[]): string[] {
-  const kinds = Object.keys(NAMES) as ExchangeKind[];
-  return kinds.flatMap((kind) => {
-    const [old, current] = [before, now].map((all) => toForms(all.filter((each) => each.kind === kind))) as [
-      Forms,
-      Forms,
-    ];
-    return compare(old, current).map((difference) => `${NAMES[kind]}: ${difference}`);
+  return Object.entries(NAMES).flatMap(([kind, name]) => {
+    const formsIn = (exchanges: readonly Exchange[]) => toForms(exchanges.filter((each) => each.kind === kind));
+    return compare(formsIn(before), formsIn(now)).map((difference) => `${name}: ${difference}`);
   });
 }
 
 function compare(old: Forms, now: Forms): string[] {
-  const differenceAt = (place: string): string | null => {
-    const [was, is] = [old, now].map((forms) => [...(forms.get(place) ?? [])].toSorted().join(', ')) as [
-      string,
-      string,
-    ];
-    if (was === is) return null;
-    if (was !== '' && is !== '') return `${place} was ${was}; now ${is}`;
-    // children of an added or removed key are not listed
-    const parent = parentOf(place);
-    if (parent !== null && old.has(parent) !== now.has(parent)) return null;
-    return `${place} ${was === '' ? 'came' : 'went'}`;
+  const at = (forms: Forms, place: string) => [...(forms.get(place) ?? [])].toSorted().join(', ');
+  const differencesAt = (place: string): string[] => {
+    const [was, is] = [at(old, place), at(now, place)];
+    if (was === is) return [];
+    if (was === '') return [`${place} came`];
+    return [is === '' ? `${place} went` : `${place} was ${was}; now ${is}`];
   };
-  const status = differenceAt(STATUS);
+  const status = differencesAt(STATUS);
   // a response with a different status has a different body
-  if (status !== null) return [status];
-  const places = new Set([...old.keys(), ...now.keys()]);
-  return [...places].toSorted().flatMap((place) => differenceAt(place) ?? []);
-}
-
-/** `a[].b` is below `a[]`, which is below `a`. */
-function parentOf(path: string): string | null {
-  if (path.endsWith('[]')) return path.slice(0, -2);
-  const end = path.lastIndexOf('.');
-  return end < 0 ? null : path.slice(0, end);
+  if (status.length > 0) return status;
+  return [...new Set([...old.keys(), ...now.keys()])].toSorted().flatMap(differencesAt);
 }
 
 function toForms(exchanges: readonly Exchange[]): Forms {

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { withOwner } from '../errors/problem-table.js';
 import { whyNotWritten } from '../files/small-file.js';
@@ -61,10 +61,9 @@ export class FileStore implements Store {
 
   /** Reads the beginning and the size of the file; nothing and 0 without a file. @throws CopyRejected unreadable */
   async #read(maxBytes: number): Promise<[Buffer, number]> {
-    let file: FileHandle | undefined;
     try {
       // a FIFO must not hang the process
-      file = await open(this.path, constants.O_RDONLY | constants.O_NONBLOCK);
+      await using file = await open(this.path, constants.O_RDONLY | constants.O_NONBLOCK);
       const stats = await file.stat();
       if (!stats.isFile()) throw new Error('it is not a regular file');
       // an empty file is not a missing one: it has lost its content
@@ -75,8 +74,6 @@ export class FileStore implements Store {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [Buffer.alloc(0), 0];
       throw new CopyRejected('unreadable', { cause: error });
-    } finally {
-      await file?.close().catch(() => undefined);
     }
   }
 
