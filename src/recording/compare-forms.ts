@@ -49,14 +49,13 @@ function toForms(exchanges: readonly Exchange[]): Forms {
     if (found) found.add(form);
     else if (forms.size < MAX_PLACES) forms.set(place, new Set([form]));
   };
-  for (const { status, failure, headers, body, encoding } of exchanges) {
+  for (const { status, failure, headers, body } of exchanges) {
     add(STATUS, String(status ?? failure));
     for (const [name, value] of Object.entries(headers)) {
       // the runtime chooses it for each body
       if (name === 'date') continue;
       add(`header ${name.startsWith('*') ? '*' : name}`, COMPARED_VALUES.has(name) && value !== null ? value : 'any');
     }
-    if (encoding) add('the body', 'not UTF-8');
     addBody(body, add);
   }
   if (exchanges.length === 0) add(STATUS, 'none');

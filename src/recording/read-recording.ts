@@ -34,8 +34,6 @@ const exchangeSchema = z.object({
   headers: z.record(z.string().max(200), z.string().max(500).nullable()),
   ms: z.number(),
   body: z.string(),
-  /** Of a body that is not UTF-8: one character for each byte. */
-  encoding: z.literal('latin1').optional(),
 });
 
 export type RecordingFacts = z.output<typeof factsSchema>;

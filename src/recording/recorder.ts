@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { EndedCall } from '../egress/egress.js';
 import { VERSION } from '../config/build-output.js';
@@ -24,9 +23,6 @@ export interface BankDescription {
   readonly secrets: ReadonlySet<string>;
 }
 
-const toText = (body: Buffer): Pick<Exchange, 'body' | 'encoding'> =>
-  isUtf8(body) ? { body: body.toString('utf8') } : { body: body.toString('latin1'), encoding: 'latin1' };
-
 /** Records what the bank sends. */
 export class Recorder {
   readonly #seen: Seen[] = [];
@@ -45,7 +41,7 @@ export class Recorder {
       status: answer?.status ?? null,
       failure: answer ? null : failure,
       headers: answer?.headers ?? {},
-      ...toText(answer?.body ?? Buffer.alloc(0)),
+      body: answer?.body.toString('utf8') ?? '',
     });
   };
 

@@ -1,16 +1,8 @@
 import { parseDigits } from './digits.js';
 import type { Exchange, Recording } from './read-recording.js';
 
-/** A response to send with the recording's headers. */
-interface ReplayedAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly recorded: Readonly<Record<string, string | null>>;
-  readonly encoding?: Exchange['encoding'];
-}
-
 type Answered = Exchange & { readonly status: number };
+type ReplayedAnswer = ReturnType<typeof toAnswer>;
 
 const TOKEN = 'token';
 
@@ -78,12 +70,12 @@ const numberOf = ({ query }: Exchange): number => Number(query['PageNumber']);
 const keyOf = ({ kind, query }: Exchange): string =>
   kind === TOKEN ? TOKEN : `${query['PageNumber']} ${query['PageSize']}`;
 
-const toAnswer = ({ status, headers, body, encoding }: Answered): ReplayedAnswer => ({
+/** A response to send with the recorded headers. */
+const toAnswer = ({ status, headers, body }: Answered) => ({
   status,
   headers: {},
   body,
   recorded: headers,
-  encoding,
 });
 
 const markOf = (body: string): string => (body.startsWith('\ufeff') ? '\ufeff' : '');

@@ -8,8 +8,6 @@ export interface Answer {
   readonly body: string;
   /** Recorded header names, with the recorded values: sent instead of ours. */
   readonly recorded?: Readonly<Record<string, string | null>>;
-  /** The encoding of the body, if it is not UTF-8. */
-  readonly encoding?: 'latin1' | undefined;
   /** Id of the token issued or used, for the request log. */
   readonly tokenNumber?: number | null;
 }

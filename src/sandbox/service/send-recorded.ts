@@ -16,12 +16,11 @@ const OF_THE_RUNTIME = new Set([
 /** Sends a response with the recorded header names (letter case is lost), and placeholders for masked values. */
 export function sendRecorded(
   response: ServerResponse,
-  { status, body, encoding }: Answer,
+  { status, body }: Answer,
   recorded: Readonly<Record<string, string | null>>,
 ): void {
   const isGzip = recorded['content-encoding'] === 'gzip';
-  const bytes = Buffer.from(body, encoding);
-  const content = isGzip ? gzipSync(bytes) : bytes;
+  const content = isGzip ? gzipSync(body) : Buffer.from(body);
   response.sendDate = 'date' in recorded;
   for (const [name, value] of Object.entries(recorded)) {
     if (OF_THE_RUNTIME.has(name) || (name === 'content-encoding' && !isGzip)) continue;
