@@ -7,21 +7,17 @@ import type { TLSSocket } from 'node:tls';
 import forge from 'node-forge';
 import { toKeyPair } from '../../src/sandbox/identity/key-pair.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { createCertificate } from '../../src/sandbox/identity/certificate.js';
 import { createPfx, openPfx } from '../../src/sandbox/identity/pfx.js';
-import { expired } from '../support/authority.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { examineWith, expectWellFormed, type Examination } from '../support/examination.js';
 import { toEnvironment } from '../support/bank-address.js';
-import { json, startPretendBank, type Handler } from '../support/pretend-bank.js';
+import { json, type Handler } from '../support/pretend-bank.js';
 import { startConnectProxy } from '../support/connect-proxy.js';
 import { openSockets, expectSocketsLeft } from '../support/egress.js';
 import { hasIpv6, hasRedis } from '../support/tools.js';
 import { listSample, PLANTED, sampleAccount } from '../support/sample-accounts.js';
 import { startRedis } from '../support/redis.js';
 import { start } from '../support/sandbox.js';
-import { takeKeyPair } from '../support/stock.js';
-import { temporaryDirectory } from '../support/closing.js';
 import { startRawServer } from '../support/servers.js';
 
 const bank = await bankForFile();
@@ -60,27 +56,6 @@ describe('the doctor on a healthy path', () => {
     expect(step('token')).toMatchObject({ status: 'warning', code: 'clock-skewed', owner: 'operator' });
     expect(step('token').problem).toMatch(/\d s behind/);
     expect(exitCode).toBe(0);
-  });
-
-  it('warns if the bank also sends an issuer that has expired, beside an anchor with the same key', async () => {
-    const [rootKey, key] = [takeKeyPair(), takeKeyPair()];
-    const root = createCertificate('root', rootKey, { use: 'root' });
-    const toIssuing = { use: 'intermediate', issuer: { certificate: root, key: rootKey } } as const;
-    const [valid, late] = [
-      createCertificate('issuing', key, toIssuing),
-      createCertificate('issuing', key, toIssuing, expired()),
-    ];
-    const issuer = { certificate: valid, key };
-    const leaf = createCertificate('bank', key, { use: 'server', issuer, names: ['127.0.0.1'] });
-    const cert = forge.pki.certificateToPem(leaf) + forge.pki.certificateToPem(late);
-    const file = join(temporaryDirectory(), 'anchor.pem');
-    writeFileSync(file, forge.pki.certificateToPem(valid));
-    const other = await startPretendBank({ server: { cert, key: key.pem } });
-    const { step } = await examineWith({ ...toEnvironment(other), BANK_CA_FILE: file });
-    expect(step('tls')).toMatchObject({
-      status: 'warning',
-      problem: expect.stringMatching(/sends .*CN=issuing expired on 20/),
-    });
   });
 
   it('resumes no TLS session, so that the bank checks the certificate in every step', async () => {

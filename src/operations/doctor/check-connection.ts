@@ -62,18 +62,11 @@ export async function checkRoute(
 }
 
 /** @throws GatewayError */
-export async function checkTls(handshakes: Named<Promise<Handshake>>, findings: Findings): Promise<void> {
-  const warnings: string[] = [];
+export async function checkTls(handshakes: Named<Promise<Handshake>>, { facts }: Findings): Promise<void> {
   for (const [name, handshake] of handshakes) {
-    const { tls, failure, warnings: found } = await handshake;
-    findings.facts[name] = tls;
+    const { tls, failure } = await handshake;
+    facts[name] = tls;
     if (failure) throw failure;
-    warnings.push(...found);
-  }
-  if (warnings.length > 0) {
-    const remedy =
-      'The gateway trusts the bank without this certificate. Report it to the bank: other clients may not.';
-    findings.warning = { problem: `The bank sends an issuer that is not valid: ${warnings.join(' ')}`, remedy };
   }
 }
 

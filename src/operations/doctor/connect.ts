@@ -3,7 +3,6 @@ import type { Agent } from 'node:http';
 import { request as openRequest } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { toDistinguishedName } from '../../files/certificate-files.js';
-import { examineDates } from '../../files/examine-certificates.js';
 import { CallFailed, connectionOf } from '../../egress/connection.js';
 import { toHost } from '../../egress/dial.js';
 import type { Egress } from '../../egress/egress.js';
@@ -19,8 +18,6 @@ interface OpenConnection {
 export interface Handshake {
   readonly tls: TlsFacts;
   readonly failure: GatewayError | null;
-  /** One sentence for each certificate that a trusted server sends and that is not valid now. */
-  readonly warnings: readonly string[];
 }
 
 /** As far as the handshake got. */
@@ -42,15 +39,11 @@ const MAX_LENGTH = 500;
 export async function connect(egress: Egress, url: string): Promise<OpenConnection> {
   const opened = Promise.withResolvers<OpenConnection['route']>();
   let tls: TlsFacts = {};
-  let warnings: readonly string[] = [];
-  const onTls = (facts: TlsFacts, chain: readonly X509Certificate[]) => {
-    tls = facts;
-    warnings = examineDates(chain, new Date());
-  };
+  const onTls = (facts: TlsFacts) => (tls = facts);
   const attempt = (agent: Agent) => openConnection(agent, url, opened.resolve, onTls);
   const ended = egress.reach(url, new URL(url).host, attempt);
   const route = await Promise.race([opened.promise, ended.then(() => opened.promise)]);
-  const handshake = ended.then(() => null, toGatewayError).then((failure) => ({ tls, failure, warnings }));
+  const handshake = ended.then(() => null, toGatewayError).then((failure) => ({ tls, failure }));
   return { route, handshake };
 }
 
@@ -59,13 +52,13 @@ function openConnection(
   agent: Agent,
   url: string,
   onOpen: (route: OpenConnection['route']) => void,
-  onTls: (facts: TlsFacts, chain: readonly X509Certificate[]) => void,
+  onTls: (facts: TlsFacts) => void,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const request = openRequest({ agent, host: toHost(new URL(url)), port: new URL(url).port || 443, path: '/' });
   const end = (error: Error | null) => {
     const connection = connectionOf(request.socket);
-    if (connection?.isUntrusted) onTls({ serverChain: describe(connection.untrustedChain) }, connection.untrustedChain);
+    if (connection?.isUntrusted) onTls({ serverChain: describe(connection.untrustedChain) });
     if (error) reject(new CallFailed(error, null, false, connection));
     else resolve();
     request.destroy();
@@ -81,9 +74,8 @@ function openConnection(
       const tlsVersion = socket.getProtocol();
       const { isClassical } = connectionOf(socket)?.route ?? {};
       const keyExchange = isClassical ? 'classical groups only; the first handshake failed' : undefined;
-      const chain = toChain(socket.getPeerX509Certificate());
-      const serverChain = describe(chain);
-      onTls({ tlsVersion, cipher: socket.getCipher().name, keyExchange, serverChain }, chain);
+      const serverChain = describe(toChain(socket.getPeerX509Certificate()));
+      onTls({ tlsVersion, cipher: socket.getCipher().name, keyExchange, serverChain });
       const timer = setTimeout(end, tlsVersion === 'TLSv1.3' ? REJECTION_WAIT_MS : 0, null);
       socket.once('close', () => clearTimeout(timer));
       socket.once('end', () => end(Object.assign(new Error('closed after the handshake'), { code: 'ECONNRESET' })));
