@@ -5,7 +5,7 @@ import type { IdentityMaterial } from '../../auth/identity-material.js';
 import type { Settings } from '../../config/settings.js';
 import { Activity } from '../../telemetry/activity.js';
 import type { Clock } from '../../time/clock.js';
-import { describeBank, recordOddPages } from './record-bank.js';
+import { describeBank, recordOddPages } from './describe-bank.js';
 import type { TlsFacts } from './connect.js';
 import type { Recorder } from '../../recording/recorder.js';
 import { checkAccounts, checkShape } from './check-accounts.js';
