@@ -27,11 +27,6 @@ describe('OpenTelemetry variables', () => {
     },
   );
 
-  it.each(['grpc', 'http/json'])('a protocol of %s causes a warning', async (protocol) => {
-    const { warnings, isTraced } = await start({ ...NOWHERE, OTEL_EXPORTER_OTLP_PROTOCOL: protocol });
-    expect([warnings, isTraced]).toEqual([[expect.stringMatching(/http\/protobuf.*4318/)], true]);
-  });
-
   it('the negative case: without them, an endpoint turns tracing on', async () => {
     expect(await start({ ...NOWHERE, OTEL_SDK_DISABLED: 'false' })).toEqual({ warnings: [], isTraced: true });
   });

@@ -28,21 +28,13 @@ export async function startTracing(
   lookup?: LookupFunction,
 ): Promise<Tracing | null> {
   if (isTurnedOff(env)) return null;
-  const warn = (message: string) => logger.warn({ event: 'config.warning' }, message);
   const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'];
   if (!endpoint) return null;
   // the exporter would fall back to localhost if it could not parse the address
   if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) {
-    const name = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
-    const variable = env[name] ? name : 'OTEL_EXPORTER_OTLP_ENDPOINT';
-    warn(`${variable} is not an http or https address; no traces are sent`);
+    const warning = 'OTEL_EXPORTER_OTLP_ENDPOINT or …_TRACES_ENDPOINT is not an http or https address; no traces are sent';
+    logger.warn({ event: 'config.warning' }, warning);
     return null;
-  }
-  const protocol = env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] || env['OTEL_EXPORTER_OTLP_PROTOCOL'];
-  if (protocol && protocol !== 'http/protobuf') {
-    warn(
-      'OTEL_EXPORTER_OTLP_PROTOCOL asks for a protocol that this service does not speak; it sends http/protobuf, which collectors take on port 4318',
-    );
   }
   const [sdk, { AsyncLocalStorageContextManager }, core, resources, { OTLPTraceExporter }] = await Promise.all([
     import('@opentelemetry/sdk-trace'),
