@@ -59,12 +59,9 @@ describe('a mask', () => {
     expect(new Mask().text(value)).not.toBe(value);
   });
 
-  it.each(['0001-01-01', '1753-01-01', '1899-12-30T00:00:00', '1899-12-31'])(
-    'keeps a date that means "no date": %s',
-    (value) => {
-      expect(new Mask().text(value)).toBe(value);
-    },
-  );
+  it.each(['0001-01-01', '0001-01-01T00:00:00Z'])('keeps a date that means "no date": %s', (value) => {
+    expect(new Mask().text(value)).toBe(value);
+  });
 
   it.each([
     ['2026-11-20T14:03:22.5+02:00', /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d\+02:00$/],

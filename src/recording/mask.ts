@@ -1,25 +1,23 @@
-import { createHmac, hash, randomBytes } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { isValidIBAN } from 'ibantools';
 
 /** ISO 8601, up to any precision. */
 const DATE =
   /^(\d{4})-(\d{2})-(\d{2})(?:([T ])(\d{2}):(\d{2})(?::(\d{2})(?:([.,])(\d+))?)?)?( ?(?:Z|[+-]\d{2}:?\d{2}))?$/i;
-/** Dates that mean "no date": all before the year 1000, 1 January of 1000 to 1899, 30 and 31 December 1899. */
-const NO_DATE = /^(0\d{3}-|1[0-8]\d\d-01-01|1899-12-3[01])/;
+/** Means that there is no date. */
+const NO_DATE = /^0001-/;
 /** National check digits are found by trial: no country has more than two pairs of digits. */
 const MAX_TRIES = 30_000;
 
 /** Characters of one kind within a Unicode block of 128: each is replaced by another of them. */
 const blocks = new Map<string, string[]>();
-/** The last one has Roman numerals, superscripts, letters in circles, vowel signs. */
 const KINDS = [/\p{Nd}/u, /\p{Lu}/u, /\p{Ll}/u, /\p{L}/u, /\p{N}|\p{Alphabetic}/u];
 
 /**
  * Replaces values with others of the same shape: a digit with a digit, a letter with one of its case, an IBAN with a
- * valid one of its country, a date with a date of its form. Equal values stay equal, under a key that is never stored.
+ * valid one of its country, a date with a date of its form, at random. Equal values stay equal.
  */
 export class Mask {
-  readonly #key = randomBytes(32);
   readonly #texts = new Map<string, string>();
   readonly #numbers = new Map<string, string>();
 
@@ -61,22 +59,11 @@ export class Mask {
     return masked;
   }
 
-  /** Random numbers that depend on the key and the value only. */
-  *#random(value: string): Generator<number, never> {
-    // the value once: a page of an error may have megabytes
-    const seed = createHmac('sha256', this.#key).update(value).digest('hex');
-    for (let block = 0; ; block++) {
-      const bytes = hash('sha512', `${seed} ${block}`, 'buffer');
-      for (let at = 0; at < bytes.length; at += 4) yield bytes.readUInt32LE(at);
-    }
-  }
-
   /** Every replaced character changes. */
   #shape(value: string): string {
-    const random = this.#random(value);
     return Array.from(value, (character) => {
       const others = choicesFor(character).filter((each) => each !== character);
-      return others.length === 0 ? character : (others[random.next().value % others.length] as string);
+      return others.length === 0 ? character : (others[randomInt(others.length)] as string);
     }).join('');
   }
 
@@ -95,7 +82,7 @@ export class Mask {
     const country = plain.slice(0, 2);
     let candidate = plain;
     for (let times = 0; times < MAX_TRIES; times++) {
-      const account = this.#shape(`${times} ${plain.slice(4)}`).slice(`${times} `.length);
+      const account = this.#shape(plain.slice(4));
       candidate = country + checkDigits(country, account) + account;
       if (isValidIBAN(candidate)) break;
     }
@@ -105,24 +92,23 @@ export class Mask {
   /** A valid date of the same form. Midnight stays midnight, and "no date" stays. */
   #date(value: string, parts: RegExpExecArray): string {
     if (NO_DATE.test(value)) return value;
-    const random = this.#random(value);
-    const two = (from: number, to: number) => String(from + (random.next().value % (to - from + 1))).padStart(2, '0');
+    const two = (from: number, to: number) => String(randomInt(from, to + 1)).padStart(2, '0');
     const [, , , , between = '', hour, minute, second, point = '', fraction, zone = ''] = parts;
     const day = `20${two(0, 29)}-${two(1, 12)}-${two(1, 28)}`;
-    if (hour === undefined) return day === value ? this.#shape(value) : day + zone;
     const isMidnight = /^[0:.]*$/.test([hour, minute, second, fraction].join(''));
     const keep = (part: string | undefined, most: number) => (isMidnight ? part : two(0, most));
     const seconds = second === undefined ? '' : `:${keep(second, 59)}`;
     const rest = fraction === undefined ? '' : point + (isMidnight ? fraction : this.#shape(fraction));
-    return `${day}${between}${keep(hour, 23)}:${keep(minute, 59)}${seconds}${rest}${zone}`;
+    const time = hour === undefined ? '' : `${between}${keep(hour, 23)}:${keep(minute, 59)}${seconds}${rest}`;
+    const masked = day + time + zone;
+    return masked === value ? this.#date(value, parts) : masked;
   }
 }
 
 function choicesFor(character: string): string[] {
   const kind = KINDS.findIndex((each) => each.test(character));
   if (kind < 0) return [];
-  const code = character.codePointAt(0) ?? 0;
-  const start = code & ~127;
+  const start = (character.codePointAt(0) ?? 0) & ~127;
   const key = `${kind} ${start}`;
   const known = blocks.get(key);
   if (known) return known;
