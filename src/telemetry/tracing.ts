@@ -32,7 +32,8 @@ export async function startTracing(
   if (!endpoint) return null;
   // the exporter would fall back to localhost if it could not parse the address
   if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) {
-    const warning = 'OTEL_EXPORTER_OTLP_ENDPOINT or …_TRACES_ENDPOINT is not an http or https address; no traces are sent';
+    const warning =
+      'OTEL_EXPORTER_OTLP_ENDPOINT or …_TRACES_ENDPOINT is not an http or https address; no traces are sent';
     logger.warn({ event: 'config.warning' }, warning);
     return null;
   }
