@@ -1,10 +1,9 @@
+import { createHistogram } from 'node:perf_hooks';
 import type { Owner } from '../../errors/problem-table.js';
 import type { RequestEnded } from '../../telemetry/activity.js';
 
-/** Durations are counted in buckets 15 % apart, from 0.05 ms to a minute. */
-const STEPS = 100;
-const FIRST_MS = 0.05;
-const GROWTH = 1.15;
+/** A minute in µs. Longer durations count as this one. */
+const LONGEST = 60_000_000;
 
 /** A call and its result. `other`: an error of the caller, or a caller that left. */
 export interface RecentCall {
@@ -30,14 +29,14 @@ export class CallTally {
   errors = 0;
   /** Errors by the party that must act. */
   readonly failuresByOwner: Partial<Record<Owner, number>> = {};
-  readonly #durations = new Uint32Array(STEPS);
+  /** In µs. */
+  readonly #durations = createHistogram({ figures: 1, lowest: 1, highest: LONGEST });
 
   record({ ms, got, owner }: RecentCall): void {
     this.requests += 1;
     if (got !== 'other') this[got] += 1;
     if (owner) this.failuresByOwner[owner] = (this.failuresByOwner[owner] ?? 0) + 1;
-    const step = toStep(ms);
-    this.#durations[step] = (this.#durations[step] ?? 0) + 1;
+    this.#durations.record(Math.min(Math.max(1, Math.round(ms * 1000)), LONGEST));
   }
 
   /** Adds the calls of another tally, without their owners. */
@@ -46,26 +45,11 @@ export class CallTally {
     this.current += other.current;
     this.stale += other.stale;
     this.errors += other.errors;
-    for (const [step, count] of other.#durations.entries()) {
-      this.#durations[step] = (this.#durations[step] ?? 0) + count;
-    }
+    this.#durations.add(other.#durations);
   }
 
   /** A percentile of the durations, ms, accurate to 8 %; null without calls. */
   percentileMs(percent: number): number | null {
-    if (this.requests === 0) return null;
-    const wanted = (this.requests * percent) / 100;
-    let counted = 0;
-    const step = this.#durations.findIndex((count) => {
-      counted += count;
-      return counted >= wanted;
-    });
-    // the middle of the bucket
-    return Number((FIRST_MS * GROWTH ** (step - 0.5)).toPrecision(2));
+    return this.requests === 0 ? null : Number((this.#durations.percentile(percent) / 1000).toPrecision(3));
   }
-}
-
-function toStep(ms: number): number {
-  const step = Math.ceil(Math.log(Math.max(ms, FIRST_MS) / FIRST_MS) / Math.log(GROWTH));
-  return Math.min(step, STEPS - 1);
 }
