@@ -19,18 +19,16 @@ export interface Problem {
   readonly heals?: true;
 }
 
-const DOCTOR =
-  '[Run the doctor](troubleshooting.md#the-doctor). It stops at the step that fails, and names the reason.';
+const DOCTOR = '[Run the doctor](troubleshooting.md#the-doctor): it names the step that fails, and the reason.';
 const REPORT = 'Report it to the bank.';
-const COPY_REPORT = 'Copy the report on the status page: it contains times, host, answer and certificate.';
+const COPY_REPORT = 'Send the report of the status page (**Copy report**) with it.';
 const ALLOWLIST =
-  'Some banks drop or reset connections of an address that is not on their allowlist. Ours is `EGRESS_PUBLIC_ADDRESS`, if that is set.';
+  'Some banks drop or reset connections of an address (`EGRESS_PUBLIC_ADDRESS`) that is not on their allowlist.';
 const KEEP_RUNNING =
-  'Do not restart the gateway: it retries. A restart drops the cached copy, unless `SNAPSHOT_FILE` or `REDIS_URL` stores it.';
-const END_BACK_OFF =
-  'Once that is done, [reload](troubleshooting.md#commands): this ends the back-off, which may last 300 seconds.';
+  'Do not restart the gateway: it retries, and a restart drops a copy that is not [stored](fleet.md#the-stored-copy).';
+const END_BACK_OFF = 'Then [reload](troubleshooting.md#commands): this ends the back-off of up to 300 seconds.';
 const LATE_CERTIFICATE =
-  'If all of this is right, the bank may ask for the certificate after the handshake: set `BANK_TLS_MAX_VERSION=1.2`, and [restart](troubleshooting.md#commands).';
+  'If all of this is right, the bank may ask for the certificate after the handshake: [restart](troubleshooting.md#commands) with `BANK_TLS_MAX_VERSION=1.2`.';
 const TRY_PROXY = 'Try the proxy without the gateway: `curl -v -x <proxy> https://<host of BANK_BASE_URL>`.';
 
 /** Every error of the gateway: the source of /problems, /health, the doctor, the OpenAPI document and docs/errors.md. */
@@ -49,7 +47,7 @@ export const PROBLEMS = {
     when: 'The request cannot be parsed, has two Host headers, or an absolute URL as its target.',
     steps: [
       'Send a plain HTTP/1.1 request with one `Host` header and a path.',
-      'If curl succeeds, look for a proxy between app and gateway that doubles `Host` or sends an absolute URL.',
+      'If curl succeeds, look for a proxy that doubles `Host` or sends an absolute URL.',
     ],
   },
   'request-timeout': {
@@ -57,14 +55,14 @@ export const PROBLEMS = {
     owner: 'caller',
     title: 'The request arrived too slowly',
     when: 'The headers or the body of the request did not arrive in time.',
-    steps: ['Retry the call.', 'Look for a client that opens connections and sends nothing, or a network that stalls.'],
+    steps: ['Retry the call.', 'Look for a client that sends nothing, or a network that stalls.'],
   },
   'request-too-large': {
     status: 413,
     owner: 'caller',
     title: 'The request is too large',
     when: 'The body (413), the URL (414) or the header (431) is too large.',
-    steps: ['Send a shorter request.', 'Remove cookies and bodies: this API needs neither.', 'Shorten the query.'],
+    steps: ['Send a shorter request.', 'Remove cookies and bodies, and shorten the query.'],
   },
   'client-not-allowed': {
     status: 403,
@@ -74,7 +72,7 @@ export const PROBLEMS = {
     steps: [
       'Call from an allowed network, or ask the operator to allow this client.',
       'Find the log line with the `requestId`: `client` is the address, `origin` the page.',
-      'If the app may call, add its network to `ALLOWED_CLIENTS` or its origin to `CORS_ORIGINS`, and [restart](troubleshooting.md#commands).',
+      'If the app may call, add them to `ALLOWED_CLIENTS` or `CORS_ORIGINS`, and [restart](troubleshooting.md#commands).',
     ],
   },
   'not-found': {
@@ -92,8 +90,7 @@ export const PROBLEMS = {
     steps: [
       'Use an `id` from the list of accounts. An IBAN is not an id.',
       'Search for the account: `/api/v1/accounts?q=` finds names and IBANs.',
-      'If it is new, request a refresh: `curl -H "Cache-Control: no-cache" http://localhost:3000/api/v1/accounts`.',
-      'If it is still missing, ask the bank whether the M2M user may see it.',
+      'If it is new, request a refresh: `curl -H "Cache-Control: no-cache" http://localhost:3000/api/v1/accounts`. If it is still missing, ask the bank whether the M2M user may see it.',
     ],
   },
   'method-not-allowed': {
@@ -101,7 +98,7 @@ export const PROBLEMS = {
     owner: 'caller',
     title: 'This method is not allowed',
     when: 'The method is not GET or HEAD. This API is read-only.',
-    steps: ['Use one of the methods in the `Allow` header.', 'Use GET: this API only reads.'],
+    steps: ['Use GET or HEAD.'],
   },
   'not-acceptable': {
     status: 406,
@@ -118,20 +115,19 @@ export const PROBLEMS = {
     steps: [
       'Call an allowed name, or ask the operator to allow this one.',
       'If the name is right, add it to `ALLOWED_HOSTS`, and [restart](troubleshooting.md#commands).',
-      'Behind a proxy, check whether the proxy passes `Host` on.',
+      'Behind a proxy, check whether it passes `Host` on.',
     ],
   },
   'credentials-rejected': {
     status: 502,
     owner: 'operator',
     title: 'The bank rejected the user name or password',
-    when: 'The token endpoint returned 400 or 401. Some banks also do this for an address that is not on their allowlist.',
+    when: 'The token endpoint returned 400 or 401, which some banks also do for an address that is not on their allowlist.',
     steps: [
       'Put the right BANK_USERNAME and BANK_PASSWORD in place. If they are right, ask the bank whether the M2M user is active and our address is on its allowlist.',
-      'Compare them, or the files of `BANK_USERNAME_FILE` and `BANK_PASSWORD_FILE`, with what the bank gave you.',
-      'Files are loaded within 5 seconds. After a change of a variable, [restart](troubleshooting.md#commands).',
+      'Files (`BANK_USERNAME_FILE`, `BANK_PASSWORD_FILE`) are loaded within 5 seconds. After a change of a variable, [restart](troubleshooting.md#commands).',
       END_BACK_OFF,
-      'Run [the doctor](troubleshooting.md#the-doctor) at most once: each run is another attempt with the password.',
+      'Run [the doctor](troubleshooting.md#the-doctor) at most once: each run tries the password again.',
       LATE_CERTIFICATE,
     ],
     request: 'Please tell us whether our user is active, and whether our address is on your allowlist.',
@@ -141,12 +137,12 @@ export const PROBLEMS = {
     status: 502,
     owner: 'operator',
     title: 'The bank rejected our client certificate',
-    when: 'The bank ended the TLS connection because of our certificate, or sent a page that reports it. Or it has never answered this certificate, closed two connections after a full handshake over TLS 1.3, and did not close a third over TLS 1.2 after its handshake.',
+    when: 'The bank ended the TLS connection because of our certificate, or sent a page that reports it. Or it has never answered this certificate, and closed two connections after a full handshake over TLS 1.3, but not a third over TLS 1.2.',
     steps: [
       'Ask the bank why it rejects our certificate. It needs the thumbprint, and can check its registration, revocation and the allowlist.',
       DOCTOR,
       'Check that the file has the intermediate certificates.',
-      'If the bank expects another certificate, install that one as `BANK_PFX_FILE`, or as `BANK_CERT_FILE` and `BANK_KEY_FILE`. Files are loaded within 5 seconds.',
+      'If the bank expects another certificate, install that one. Files are loaded within 5 seconds.',
       END_BACK_OFF,
       LATE_CERTIFICATE,
     ],
@@ -159,9 +155,9 @@ export const PROBLEMS = {
     when: 'The client certificate has expired, is not valid yet, or cannot be read. In /health also: a new certificate of this API.',
     steps: [
       'Install a valid certificate with its key. If the message names another file, correct that one.',
-      'For the bank, they are BANK_PFX_FILE and its passcode, or BANK_CERT_FILE and BANK_KEY_FILE. For this API: TLS_CERT_FILE and TLS_KEY_FILE.',
+      'For the bank, it is BANK_PFX_FILE with its passcode, or BANK_CERT_FILE with BANK_KEY_FILE. For this API: TLS_CERT_FILE with TLS_KEY_FILE.',
       'For the reason, [run the doctor](troubleshooting.md#the-doctor) with `--offline`.',
-      'If it has expired, order a new one from the bank, or from your CA for this API. If it is not valid yet, check the clock of this machine: `date -u`.',
+      'If it has expired, order a new one from its issuer. If it is not valid yet, check the clock of this machine: `date -u`.',
       'Files are loaded within 5 seconds, without a restart.',
     ],
   },
@@ -173,8 +169,7 @@ export const PROBLEMS = {
     steps: [
       'Ask the bank to put our address on its allowlist.',
       COPY_REPORT,
-      'To find the address that the bank sees, look at `EGRESS_PUBLIC_ADDRESS`, or ask the network team.',
-      'If the address has changed, ask the network team to restore the old route meanwhile.',
+      'To find the address that the bank sees, look at `EGRESS_PUBLIC_ADDRESS`, or ask the network team. If it has changed, ask them to restore the old route.',
       END_BACK_OFF,
     ],
     request: 'Please put our address on your allowlist, and tell us when it is done.',
@@ -195,13 +190,12 @@ export const PROBLEMS = {
     status: 502,
     owner: 'operator',
     title: "The bank's server is not trusted",
-    when: "The server's certificate has expired, is for another name, or is from no trusted CA. Or there is no common TLS version or cipher.",
+    when: "The server's certificate has expired, is for another name, or is from no trusted CA, or there is no common TLS version or cipher.",
     steps: [
-      "Check BANK_BASE_URL, BANK_AUTH_URL and BANK_CA_FILE. [The doctor](troubleshooting.md#the-doctor) shows what is wrong: the address, TLS itself, or the server's certificate, whose issuer it prints.",
+      "Check BANK_BASE_URL, BANK_AUTH_URL and BANK_CA_FILE. [The doctor](troubleshooting.md#the-doctor) shows which of them is wrong, and the issuer of the server's certificate.",
       'If the bank uses a private CA, set `BANK_CA_FILE` to its certificate, and [restart](troubleshooting.md#commands).',
-      'If the issuer is your own company, a proxy intercepts TLS. Ask the network team to exempt the host of the bank.',
-      'Check the clock of this machine (`date -u`).',
-      'If the certificate has expired, or there is no common TLS version or cipher, report it to the bank.',
+      'If the issuer is your own company, a proxy intercepts TLS: ask the network team to exempt the host of the bank.',
+      'If the certificate has expired, check the clock of this machine (`date -u`), then report it to the bank, as a missing common version or cipher.',
     ],
   },
   'bank-refused': {
@@ -211,7 +205,7 @@ export const PROBLEMS = {
     when: 'The bank returned an unexpected 4xx status or a redirect.',
     steps: [
       'Compare BANK_BASE_URL and BANK_AUTH_URL with the addresses from the bank. A redirect, or a 404 for the token, means a wrong address. For a 403, ask the bank about its allowlist.',
-      'If they are right, ask the bank why it rejects our calls. It needs the time and the status, and can check the allowlist.',
+      'If they are right, ask the bank why it rejects our calls. It needs the time and the status.',
       DOCTOR,
       KEEP_RUNNING,
     ],
@@ -225,7 +219,6 @@ export const PROBLEMS = {
     steps: [
       REPORT,
       COPY_REPORT,
-      'Read `detail` of the failing component in `/health`, and the time.',
       'Check that `BANK_BASE_URL` is the address of the account service: [run the doctor](troubleshooting.md#the-doctor).',
     ],
     request: 'Please correct the response, and tell us when it is done.',
@@ -235,12 +228,12 @@ export const PROBLEMS = {
     status: 503,
     owner: 'network',
     title: 'The bank cannot be reached',
-    when: 'No DNS, no route, or a connection that was refused, closed without an answer, or too slow. `detail` names the step: DNS, TCP or TLS. Or the egress proxy could not reach the bank (502, 503, 504).',
+    when: 'No DNS, no route, or a connection that was refused, closed without an answer, or too slow (`detail`: DNS, TCP or TLS). Or the egress proxy could not reach the bank (502, 503, 504).',
     steps: [
-      'Report it to the network team. They can check DNS, firewall and route to the host and port of BANK_BASE_URL and BANK_AUTH_URL. If it never worked from here, also ask the bank whether our address is on its allowlist. If the egress proxy is up and could not reach the bank, ask the bank first.',
+      'Report it to the network team. They can check DNS, firewall and route to the host and port of BANK_BASE_URL and BANK_AUTH_URL. If it never worked from here, also ask the bank whether our address is on its allowlist. If the egress proxy could not reach the bank, ask the bank first.',
       DOCTOR,
       'Look up the name: `getent hosts <host of BANK_BASE_URL>`. With an egress proxy, the proxy does this.',
-      'Connect from the machine of the gateway: `curl -v https://<host of BANK_BASE_URL>`, with an egress proxy `curl -v -x <proxy> https://<host of BANK_BASE_URL>`.',
+      'Connect from the machine of the gateway: `curl -v https://<host of BANK_BASE_URL>`, with an egress proxy `curl -v -x <proxy> …`.',
       ALLOWLIST,
       KEEP_RUNNING,
     ],
@@ -264,8 +257,7 @@ export const PROBLEMS = {
     steps: [
       'Ask the bank for its limit. It may be able to raise it.',
       'Look for other programs that use the same M2M user.',
-      'See how often the gateway calls: `http_client_request_duration_seconds_count` in `/metrics`.',
-      'Raise `SNAPSHOT_FRESH_MS` or lower `BANK_MAX_CONCURRENT_REQUESTS`, and [restart](troubleshooting.md#commands).',
+      'Raise `SNAPSHOT_FRESH_MS` or lower `BANK_MAX_CONCURRENT_REQUESTS`.',
     ],
     request: 'Please tell us which limit we exceed, and whether you can raise it.',
     heals: true,
@@ -281,7 +273,7 @@ export const PROBLEMS = {
       DOCTOR,
       'If `tls` or `token` is the slow step, ask the network team whether a firewall drops packets.',
       ALLOWLIST,
-      'If the bank stays slow, raise `BANK_REQUEST_TIMEOUT_MS` and `SNAPSHOT_READ_TIMEOUT_MS`, and [restart](troubleshooting.md#commands).',
+      'If the bank stays slow, raise `BANK_REQUEST_TIMEOUT_MS` and `SNAPSHOT_READ_TIMEOUT_MS`.',
     ],
     request: 'Please tell us why responses time out, and when the service will be back to normal.',
     heals: true,
@@ -290,7 +282,7 @@ export const PROBLEMS = {
     status: 502,
     owner: 'network',
     title: 'The egress proxy opened no tunnel',
-    when: '`detail` contains the status of the egress proxy, what is wrong with its TLS, or that the tunnel leads to no TLS server. The operator must act on a 401 or 407, and on an https proxy that is not trusted or wants a certificate.',
+    when: '`detail` contains the status of the egress proxy, what is wrong with its TLS, or that the tunnel leads to no TLS server. On a 401 or 407, and on an https proxy that is not trusted or wants a certificate, the operator must act.',
     steps: [
       'Restore access through the proxy. For a 401 or 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank. Without a status, check http:// or https:// in EGRESS_PROXY_URL, and EGRESS_PROXY_CA_FILE.',
       DOCTOR,
@@ -320,8 +312,7 @@ export const PROBLEMS = {
     steps: [
       'Find out which app calls too often, or whether the bank is slow. The status page shows both. If there are too many open files, raise their limit.',
       'Ask the team of that app to poll with `If-None-Match`, at most every `max-age` seconds.',
-      'Look at the CPU and the memory of this machine, and at the size of the list: [Size](deploy.md#size) lists what it needs.',
-      'The limit of [open files](deploy.md#size) is `LimitNOFILE` on systemd, and `--ulimit nofile` with Docker. `ls /proc/<pid>/fd | wc -l` counts them.',
+      'Compare CPU, memory and [open files](deploy.md#size) of this machine with what the list needs. The limit of open files is `LimitNOFILE` on systemd, `--ulimit nofile` with Docker.',
       'If the load is expected, raise `MAX_REQUESTS_WAITING` and [restart](troubleshooting.md#commands), or add an instance.',
     ],
     heals: true,
@@ -344,9 +335,9 @@ export const PROBLEMS = {
     title: 'Internal error',
     when: 'The gateway ran into an unexpected error.',
     steps: [
-      'Send the log lines of this time to the maintainers of the gateway. They need the version too.',
-      'Find [the log lines](troubleshooting.md#commands) with the `requestId` of the response.',
-      'A [restart](troubleshooting.md#commands) may help for a while. It does not remove the cause.',
+      'Send the log lines of this time and the version to the maintainers of the gateway.',
+      'The `requestId` of the response finds [the log lines](troubleshooting.md#commands).',
+      'A [restart](troubleshooting.md#commands) may help for a while.',
     ],
   },
   'network-error': {
@@ -355,7 +346,7 @@ export const PROBLEMS = {
     title: 'The gateway does not answer',
     when: 'The typed client got no response. Its message names the address that it tried.',
     steps: [
-      "Compare the address in the message with the gateway's. Host, port and path prefix must be the same.",
+      "Compare the address in the message with the gateway's: host, port, path prefix.",
       'Call it from the same machine: `curl -i <address>`. If that fails, the gateway is down, or DNS, a firewall or a proxy is in between.',
       'If `curl` succeeds and a page fails, read its console. Let the dev server forward `/api`, or let the operator [list the origin](web-apps.md#cors-and-https) in `CORS_ORIGINS`.',
     ],
@@ -368,10 +359,9 @@ export const PROBLEMS = {
     when: 'The client certificate, or the certificate of this API, expires in less than 30 days.',
     steps: [
       'Install a new certificate. Order it from the issuer of the current one.',
-      'See which one it is, and its date: `certificate` and `listener` in `/health`. The bank issues the first, your CA the second.',
+      'See which one it is: in `/health`, `certificate` is the one for the bank, `listener` that of this API.',
       '[Check the new file](certificates.md#renew-the-certificate) before you install it.',
-      'Replace the old file. The gateway loads it within 5 seconds, tests it at the bank, and keeps the old one if that fails.',
-      'Read the log: `certificate.replaced` shows the new date, `certificate.refused` the reason.',
+      'Replace the old file. Within 5 seconds the gateway tests the new one at the bank, and keeps the old one if that fails. The log: `certificate.replaced` or `certificate.refused`.',
     ],
   },
   'bank-slow': {
@@ -383,7 +373,7 @@ export const PROBLEMS = {
       REPORT,
       COPY_REPORT,
       'See for how long: `bankP50Ms` in `/health/recent`.',
-      'If it is slow every day, raise `SNAPSHOT_SOFT_TIMEOUT_MS`, and [restart](troubleshooting.md#commands).',
+      'If it is slow every day, raise `SNAPSHOT_SOFT_TIMEOUT_MS`.',
     ],
     request: 'Please tell us why your service is slow, and when it will be faster again.',
     heals: true,
@@ -396,7 +386,7 @@ export const PROBLEMS = {
     steps: [
       'Ask the bank which accounts the M2M user may see.',
       'Check that the list is still empty: `curl -H "Cache-Control: no-cache" http://localhost:3000/api/v1/accounts`.',
-      'Tell the teams of the apps that the empty list does not prove that accounts were closed.',
+      'Tell the teams of the apps: an empty list does not prove that accounts were closed.',
       'If an empty list is right, silence the alert AccountsGatewayNoAccounts: `/health` stays degraded.',
     ],
     request: 'Please check which accounts the user of this certificate may see, and tell us why there are none.',
@@ -408,8 +398,7 @@ export const PROBLEMS = {
     when: 'The clocks of the bank (`Date` header) and of this machine differ by more than 30 seconds.',
     steps: [
       "Compare this machine's clock and the bank's with a third one. Correct ours, or report the bank's.",
-      'Ours is `date -u`. If it is wrong, correct its time service (NTP; for a container, that of the host): `timedatectl` shows it.',
-      'If ours is right, report the `Date` header to the bank.',
+      'Ours is `date -u`. If it is wrong, correct the time service of the host (`timedatectl`). If it is right, report the `Date` header to the bank.',
     ],
   },
   'snapshot-not-stored': {
@@ -418,10 +407,9 @@ export const PROBLEMS = {
     title: 'The snapshot cannot be written to its file',
     when: 'SNAPSHOT_FILE cannot be written. Apps get current data, but after a restart the first calls wait for the bank.',
     steps: [
-      "Make the directory of SNAPSHOT_FILE writable. It must exist, belong to the gateway's user, and have space. In a container, mount this directory, not the file: a mounted file cannot be replaced.",
+      "Make the directory of SNAPSHOT_FILE writable. It must exist, belong to the gateway's user, and have space. In a container, mount this directory, not the file.",
       'Look at it: `ls -ld <directory>` and `df -h <directory>`.',
-      'Use a path that this process may write: on systemd `/var/lib/accounts-gateway/snapshot`, with Docker one in a volume, in Kubernetes one in an `emptyDir`. After a change of `SNAPSHOT_FILE`, [restart](troubleshooting.md#commands).',
-      'Wait for the next refresh. Until then a restart begins without a copy.',
+      'On systemd use `/var/lib/accounts-gateway/snapshot`, with Docker a volume, in Kubernetes an `emptyDir`. After a change of `SNAPSHOT_FILE`, [restart](troubleshooting.md#commands).',
     ],
   },
   'sharing-unavailable': {
@@ -433,8 +421,8 @@ export const PROBLEMS = {
       'Repair the Redis of REDIS_URL, or correct REDIS_URL. Redis must run, be reachable, have free memory, and let this user write.',
       'See the reason: `sharing` in `/health`.',
       'Try Redis from the machine of the gateway: `redis-cli -u <REDIS_URL> ping`, for `rediss://` with `--cacert <REDIS_CA_FILE>`.',
-      "If it is full, ask Redis's administrator for `info memory`: our user may not. If it denies access, compare the user's ACL with [fleet.md](fleet.md).",
-      'Restart the gateway only after a change of `REDIS_URL`: otherwise it uses Redis again by itself, and logs `sharing.recovered`. `REDIS_URL_FILE` is read for each new connection.',
+      "If it is full, ask its administrator for `info memory`. If it denies access, compare the user's ACL with [fleet.md](fleet.md#settings).",
+      '[Restart](troubleshooting.md#commands) only after a change of `REDIS_URL`: otherwise the gateway uses Redis again by itself (`sharing.recovered`).',
     ],
     heals: true,
   },
