@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { parse, stringify } from 'yaml';
-import { ALL_CODES, OWNERS, PROBLEMS, remedyOf } from '../../src/errors/problem-table.js';
+import { ALL_CODES, OWNERS, PROBLEMS } from '../../src/errors/problem-table.js';
 import { COMMANDS } from '../../src/pages/problems/commands.js';
 import prepare from '../support/build-sources.js';
 import { read, ROOT } from '../support/documents.js';
@@ -81,7 +81,7 @@ function commandList(): string {
     .join('');
 }
 
-/** The codes of each owner, with their steps. The caller's steps are at /problems, which answers whenever such an error occurs. */
+/** The codes of each owner, with their steps. */
 function problemList(): string {
   const sections = OWNERS.map((owner) => {
     const codes = ALL_CODES.filter((code) => PROBLEMS[code].owner === owner);
