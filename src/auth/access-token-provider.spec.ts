@@ -5,8 +5,7 @@ import { keepLines } from '../../test/support/log-lines.js';
 import { rejectionOf } from '../../test/support/rejection-of.js';
 import { GatewayError, type GatewayErrorOptions } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
-import { toAccessToken, type AccessToken } from './access-token.js';
-import { AccessTokenProvider } from './access-token-provider.js';
+import { AccessTokenProvider, toAccessToken, type AccessToken } from './access-token-provider.js';
 
 const LIFE_MS = 300_000;
 

@@ -1,11 +1,43 @@
 import type { Logger } from 'pino';
 import type { Activity } from '../telemetry/activity.js';
 import { BackOff, type Trouble } from '../time/back-off.js';
-import type { Clock, Instant } from '../time/clock.js';
+import { later, type Clock, type Instant } from '../time/clock.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
-import type { AccessToken } from './access-token.js';
 
 const FORCED_RENEWAL_EVERY_MS = 5000;
+/** The gateway stops using a token this long before it expires. */
+const MARGIN_MS = 5000;
+
+/** A bearer token as the bank issued it, and its lifetime by both clocks. */
+export interface AccessToken {
+  readonly value: string;
+  readonly lifetimeMs: number;
+  /** Start of its lifetime: just before it was requested. */
+  readonly requestedAt: Instant;
+  /** The gateway renews the token in the background after this time. */
+  readonly renewAt: Instant;
+  /** The gateway does not send the token after this time. */
+  readonly unusableAt: Instant;
+}
+
+/**
+ * Creates a token with the times of docs/calling-the-bank.md#token: renewed after 80 % of its life (± 5 %, so that several
+ * gateways do not renew together), and used until 5 s before it expires, or 10 % of a shorter life.
+ */
+export function toAccessToken(
+  value: string,
+  lifetimeMs: number,
+  requestedAt: Instant,
+  random: () => number = Math.random,
+): AccessToken {
+  return {
+    value,
+    lifetimeMs,
+    requestedAt,
+    renewAt: later(requestedAt, lifetimeMs * (0.75 + 0.1 * random())),
+    unusableAt: later(requestedAt, lifetimeMs - Math.min(MARGIN_MS, lifetimeMs * 0.1)),
+  };
+}
 
 interface AccessTokenProviderOptions {
   /** @throws GatewayError as `requestToken` */
@@ -18,8 +50,7 @@ interface AccessTokenProviderOptions {
 
 /**
  * Keeps the access token of one identity by the rules of docs/calling-the-bank.md#token: one request in flight, background
- * renewal while the gateway is in use, no use in the last seconds of its life, back-off after failures. The times come
- * with the token (`toAccessToken`).
+ * renewal while the gateway is in use, no use in the last seconds of its life, back-off after failures.
  */
 export class AccessTokenProvider {
   readonly #backOff: BackOff;
@@ -32,8 +63,7 @@ export class AccessTokenProvider {
   }
 
   /**
-   * Returns a token that may be sent now. Starts a renewal in the background when it is due, and waits for one only if
-   * there is no usable token.
+   * Returns a token that may be sent now. Waits for a renewal only if there is no usable token.
    * @throws GatewayError as `requestToken`; at once during the back-off
    */
   async get(): Promise<AccessToken> {
@@ -44,9 +74,8 @@ export class AccessTokenProvider {
   }
 
   /**
-   * Returns another token after the bank answered 401 to `rejected`. Drops only the current token, at most once in 5 s;
-   * after a late 401 to an older one, returns the current token. Returns null within 5 s of such a renewal: the 401 is
-   * then final.
+   * Returns another token after the bank answered 401 to `rejected`, if that is still the current one. Returns null
+   * within 5 s of such a renewal: the 401 is then final.
    * @throws GatewayError as `get`
    */
   async replace(rejected: AccessToken): Promise<AccessToken | null> {
@@ -86,7 +115,6 @@ export class AccessTokenProvider {
     return this.usable ? null : this.#backOff.failureNow();
   }
 
-  /** Ends the back-off: the next call may request a token at once. */
   resetBackOff(): void {
     this.#backOff.reset();
   }
@@ -102,7 +130,6 @@ export class AccessTokenProvider {
       /** Time at which the token stops being sent, by the wall clock, ms since 1970. */
       usableUntil: token?.unusableAt.wall ?? null,
       expiresInSeconds: token ? Math.floor((token.lifetimeMs - clock.since(token.requestedAt)) / 1000) : null,
-      /** The current series of failures; null without one. */
       trouble,
     };
   }
@@ -140,7 +167,6 @@ export class AccessTokenProvider {
   }
 }
 
-/** The reason why there is no usable token: a request is in flight, a back-off, or nobody has needed one. */
 function toLack(isRequested: boolean, trouble: Trouble | null): 'requested' | 'waiting' | 'none' {
   if (isRequested) return 'requested';
   return trouble?.circuit === 'open' ? 'waiting' : 'none';

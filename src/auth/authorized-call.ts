@@ -5,7 +5,7 @@ import type { Answer, WireRequest } from '../egress/wire-client.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import { Clock } from '../time/clock.js';
 import { Settings } from '../config/settings.js';
-import type { AccessToken } from './access-token.js';
+import type { AccessToken } from './access-token-provider.js';
 import type { BankIdentity } from './bank-identity.js';
 import { validityError } from './client-certificate.js';
 import { IdentityHolder } from './identity-holder.js';

@@ -1,7 +1,6 @@
 import { Egress, type EgressParts } from '../egress/egress.js';
 import type { ClientCertificate } from './client-certificate.js';
-import type { AccessToken } from './access-token.js';
-import { AccessTokenProvider } from './access-token-provider.js';
+import { AccessTokenProvider, type AccessToken } from './access-token-provider.js';
 import type { IdentityMaterial } from './identity-material.js';
 import { requestToken } from './request-token.js';
 
@@ -13,10 +12,7 @@ export class BankIdentity {
   readonly egress: Egress;
   readonly tokens: AccessTokenProvider;
 
-  /**
-   * @param material certificate, key, user name, password and trusted roots
-   * @param inTurn runs a token request when its turn comes; by default at once
-   */
+  /** @param inTurn runs a token request after any other; by default at once */
   constructor(
     readonly material: IdentityMaterial,
     private readonly parts: EgressParts,

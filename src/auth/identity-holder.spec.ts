@@ -13,7 +13,7 @@ import type { SecretSource } from '../config/kinds.js';
 import type { Settings } from '../config/settings.js';
 import { FileUnusable } from '../files/small-file.js';
 import { Clock } from '../time/clock.js';
-import { toAccessToken } from './access-token.js';
+import { toAccessToken } from './access-token-provider.js';
 import { AuthorizedCall } from './authorized-call.js';
 import { IdentityHolder } from './identity-holder.js';
 import { watchedFiles } from './identity-material.js';

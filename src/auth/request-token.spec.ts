@@ -5,7 +5,7 @@ import { rejectionOf } from '../../test/support/rejection-of.js';
 import type { Settings } from '../config/settings.js';
 import { toAnswerError } from '../egress/answer-error.js';
 import type { WireRequest } from '../egress/wire-client.js';
-import { toAccessToken } from './access-token.js';
+import { toAccessToken } from './access-token-provider.js';
 import { requestToken } from './request-token.js';
 
 const GOOD = { access_token: 'abc.DEF-123_~+/=', expires_in: '300', token_type: 'Bearer' };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Egress, EgressParts } from '../egress/egress.js';
 import type { Answer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
-import { toAccessToken, type AccessToken } from './access-token.js';
+import { toAccessToken, type AccessToken } from './access-token-provider.js';
 import type { IdentityMaterial } from './identity-material.js';
 
 /** Path of the token endpoint below {auth_url} (docs/bank.md#token-endpoint). */
