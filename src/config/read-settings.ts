@@ -14,8 +14,7 @@ import {
   type SettingName,
 } from './settings-schema.js';
 import type { Settings, Values } from './settings.js';
-import { hintOf, hintOfBase, hintOfPath, isPath } from '../files/hints.js';
-import { FileUnusable, readSecretFile } from '../files/small-file.js';
+import { FileUnusable, hintOf, hintOfBase, hintOfPath, readSecretFile } from '../files/small-file.js';
 
 export interface ReadOptions {
   /** True if the sandbox is the bank. */
@@ -126,8 +125,9 @@ function readValue(env: NodeJS.ProcessEnv, name: SettingName, sandbox: boolean):
     const source = variable === file && text ? fileSecret(name, text) : null;
     const given = source ? source.read() : text;
     const { data, error } = settingsSchema.shape[name].safeParse(given);
-    const hint = (text && isPath(variable) && hintOfPath(text)) || (given && hintOf(given, secret === true));
-    const reason = hint || (text && isPath(variable) && hintOfBase(text));
+    const path = /_(?:FILE|DIRECTORY)$/.test(variable) ? text : undefined;
+    const hint = (path && hintOfPath(path)) || (given && hintOf(given, secret === true));
+    const reason = hint || (path && hintOfBase(path));
     const because = reason ? `; its value ${reason}` : '';
     if (error)
       return reject(toProblem(error) + (inherits.includes(variable) ? ` (${name} overrides it)` : '') + because);

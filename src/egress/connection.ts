@@ -4,12 +4,10 @@ import type { TLSSocket } from 'node:tls';
 import { isNativeError } from 'node:util/types';
 import { GatewayError } from '../errors/gateway-error.js';
 import { alertOf, isTlsFailure } from './tls-words.js';
-import { keepUntrustedChain, untrustedChainOf } from './untrusted-chain.js';
 
-/**
- * A fatal TLS alert fills one record of this size. A server that sent more has at least responded to the ClientHello.
- */
+/** The size of a fatal TLS alert. A server that sent more has at least answered the ClientHello. */
 const ALERT_BYTES = 7;
+const MAX_CHAIN = 10;
 
 /**
  * How TLS begins: resuming the last session, with a full handshake, offering classical key exchange groups only, or TLS
@@ -17,22 +15,17 @@ const ALERT_BYTES = 7;
  */
 export type Hello = 'any' | 'full' | 'classical' | 'TLS 1.2';
 
-/** The route of a connection to the bank, and how its TLS begins. */
 interface ConnectionRoute {
   /** Host and port of the bank: `api.bank.example:443`. */
   readonly address: string;
   /** The proxy of its tunnel without credentials: `proxy.example:3128`; null for a direct connection. */
   readonly proxy: string | null;
-  /** True if the connection offers only classical key exchange groups, so that the ClientHello is one segment. */
   readonly isClassical: boolean;
   /** True if a session of an earlier connection may be resumed. */
   readonly mayResume: boolean;
 }
 
-/**
- * A connection to the bank on which TLS has begun, and its progress. Its properties remain valid after the socket is
- * gone.
- */
+/** A connection to the bank on which TLS has begun. Its properties remain valid after the socket is gone. */
 export class Connection {
   readonly #before: number;
   #version: string | null = null;
@@ -82,15 +75,11 @@ export class Connection {
     return untrustedChainOf(this.socket);
   }
 
-  /**
-   * True after a full handshake over TLS 1.3, in which the server checks our certificate only after the handshake is
-   * finished on our side.
-   */
+  /** True after a full handshake over TLS 1.3: the server checks our certificate only after our side is finished. */
   get isJudgedLate(): boolean {
     return this.#version === 'TLSv1.3' && !this.#isResumed;
   }
 
-  /** True after a handshake over TLS 1.2. */
   get isOlderTls(): boolean {
     return this.#version === 'TLSv1.2';
   }
@@ -105,6 +94,30 @@ const connections = new WeakMap<Socket, Connection>();
 /** Null for a call that has no connection yet. */
 export const connectionOf = (socket: Socket | null | undefined): Connection | null =>
   (socket && connections.get(socket)) ?? null;
+
+/** The certificates of untrusted servers. */
+const untrustedChains = new WeakMap<Socket, readonly X509Certificate[]>();
+
+/** Keeps the certificates of an untrusted server, which the runtime would discard with the socket. */
+export function keepUntrustedChain(socket: TLSSocket): void {
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (error) => {
+    // it may be called again later, when they are gone
+    const leaf = socket.authorizationError ? socket.getPeerX509Certificate() : undefined;
+    if (leaf) untrustedChains.set(socket, toChain(leaf));
+    return destroy(error);
+  };
+}
+
+/** The certificates of an untrusted server; empty without them. */
+export const untrustedChainOf = (socket: Socket): readonly X509Certificate[] => untrustedChains.get(socket) ?? [];
+
+/** A server's certificate, and the issuers that it sent. */
+export function toChain(leaf: X509Certificate | undefined): X509Certificate[] {
+  const chain: X509Certificate[] = [];
+  for (let next = leaf; next && chain.length < MAX_CHAIN; next = next.issuerCertificate) chain.push(next);
+  return chain;
+}
 
 /** No connection within the connect deadline. The page is not retried (docs/calling-the-bank.md#retries). */
 export class ConnectTimedOut extends GatewayError {}

@@ -5,9 +5,8 @@ import { connect as connectOverTls, TLSSocket } from 'node:tls';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { dial, DialFailed, outOfFiles, tcpInWords, toHost, withoutFinalDot } from './dial.js';
-import { ConnectTimedOut } from './connection.js';
+import { ConnectTimedOut, keepUntrustedChain, untrustedChainOf } from './connection.js';
 import { alertOf, handshakeInWords, isTlsFailure, rejectionInWords, untrustedInWords } from './tls-words.js';
-import { keepUntrustedChain, untrustedChainOf } from './untrusted-chain.js';
 
 /** Maximum size of a proxy's response to CONNECT. */
 const MAX_CONNECT_ANSWER_BYTES = 65_536;

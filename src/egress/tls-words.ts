@@ -1,9 +1,12 @@
 import type { X509Certificate } from 'node:crypto';
-import { datesInWords } from './untrusted-chain.js';
+import { toDistinguishedName } from '../files/certificate-files.js';
+import { whyNotValid } from '../files/examine-certificates.js';
+
+const MAX_NAME_LENGTH = 200;
 
 /**
- * The TLS alerts that mean `certificate-rejected`: a server sends them when it rejects the client's certificate (RFC
- * 8446 §6.2). Alert 40 does only after the ServerHello. The words fit any server.
+ * The TLS alerts with which a server rejects the client's certificate (RFC 8446 §6.2); alert 40 only after the ServerHello.
+ * The words fit any server.
  */
 const REJECTION_ALERTS: Readonly<Record<string, string>> = {
   40: 'it does not accept the certificate',
@@ -44,7 +47,7 @@ const OWN_FAILURES: readonly (readonly [pattern: RegExp, words: string])[] = [
 
 const UNKNOWN_ISSUER = 'its issuer is not known, because the root is not trusted or the server sends no intermediates';
 
-/** Why a server's certificate is not trusted, by the runtime's code. */
+/** By the runtime's code. */
 export const UNTRUSTED: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'by the clock of this machine it has expired',
   CERT_NOT_YET_VALID: 'by the clock of this machine it is not valid yet',
@@ -71,18 +74,28 @@ export const rejectionInWords = (alert: string): string | null =>
 
 /**
  * Why a server's certificate is not trusted: words first, the code in brackets.
- * @param chain the certificate, and the issuers that the server sent, if they are known
+ * @param chain empty if it is not known
  */
-export function untrustedInWords(
-  { code, message }: NodeJS.ErrnoException,
-  chain: readonly X509Certificate[] = [],
-): string {
+export function untrustedInWords({ code, message }: NodeJS.ErrnoException, chain: readonly X509Certificate[]): string {
   // OpenSSL has no separate code for these
   const isWeak = /too weak|too small/.test(message);
   const isOfDates = chain.length > 0 && /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/.test(code ?? '');
   const known = isOfDates ? `by the clock of this machine ${datesInWords(chain)}` : UNTRUSTED[code ?? ''];
   const words = isWeak ? 'its key or its signature is too weak' : (known ?? 'OpenSSL rejects it');
   return code === undefined ? words : `${words} (${code})`;
+}
+
+/** Which certificate of a chain is not valid by the clock of this machine, and the date. */
+function datesInWords(chain: readonly X509Certificate[]): string {
+  const now = new Date();
+  const wrong = chain.find((each) => whyNotValid(each, now) !== null);
+  if (!wrong) return 'an issuer that it does not send is not valid; look at the CA file';
+  const of = wrong === chain[0] ? 'it' : 'the certificate of its issuer';
+  // a name may contain anything
+  const name = toDistinguishedName(wrong.subject)
+    .replace(/[\p{Cc}\p{Cf}]/gu, '?')
+    .slice(0, MAX_NAME_LENGTH);
+  return `${of} (${name}) ${whyNotValid(wrong, now)}`;
 }
 
 /** Why a handshake failed: words first, the alert or OpenSSL's reason in brackets. */

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { hintOf, hintOfBase, hintOfPath } from './hints.js';
+import { isAbsolute } from 'node:path';
 
 /**
  * Thrown if a file named by a setting cannot be used. `reason` continues a sentence that begins with the file's name.
@@ -31,7 +31,6 @@ export function whyUnusable(read: () => unknown): string | null {
   }
 }
 
-/** Continues a sentence that begins with the file's name. */
 function whyUnreadable(error: unknown): string {
   const { code = 'unknown error' } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return 'does not exist';
@@ -40,7 +39,6 @@ function whyUnreadable(error: unknown): string {
   return `cannot be read by this process (user ${process.geteuid?.()}); check owner and mode of the file and its directories`;
 }
 
-/** Why a file cannot be written: words, then the system's code in brackets. */
 export function whyNotWritten(error: unknown): string {
   const { code = 'unknown error' } = error as NodeJS.ErrnoException;
   const words = NOT_WRITTEN[code];
@@ -60,13 +58,13 @@ const NOT_WRITTEN: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'its name is too long',
 };
 
-/** Maximum size of a file, bytes: larger than any certificate, key or secret. */
+/** Larger than any certificate, key or secret. */
 const MAX_BYTES = 1_048_576;
 const CHUNK_BYTES = 16_384;
 
 /**
- * The bytes of a regular file of at most `maxBytes`, by default 1 MB. Opened without blocking and checked before reading, so that a FIFO
- * cannot hang the process. Read in pieces up to the limit: a file in /proc reports size 0 and may be endless.
+ * The bytes of a regular file of at most `maxBytes`, by default 1 MB. Opened without blocking, because a FIFO would hang the
+ * process, and read in pieces, because a file in /proc reports size 0 and may be endless.
  * @throws FileUnusable
  */
 export function readSmallFile(path: string, maxBytes = MAX_BYTES): Buffer {
@@ -92,10 +90,7 @@ export function readSmallFile(path: string, maxBytes = MAX_BYTES): Buffer {
   }
 }
 
-/**
- * Text of any Unicode encoding, without its byte order mark: UTF-8, and UTF-16 as Windows writes it, also without a mark.
- * Bytes that are not UTF-8 become replacement characters.
- */
+/** Text without its byte order mark: UTF-8, with replacement characters, or UTF-16, which may have no mark. */
 export function decodeText(bytes: Buffer): string {
   return new TextDecoder(encodingOf(bytes)).decode(bytes);
 }
@@ -128,3 +123,26 @@ export function readSnapshotKey(path: string): Buffer {
   if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return Buffer.from(text, 'base64');
   throw new FileUnusable(path, 'does not contain 32 bytes as base64 or hex; to create one: openssl rand -base64 32');
 }
+
+// What an operator most likely mistyped. Each hint continues a sentence that begins with "the value of X". None contains
+// the value, which may be a secret.
+
+/**
+ * A hint about any value; null if nothing stands out.
+ * @param secret true if the value is sent as it is, invisible characters included
+ */
+export function hintOf(text: string, secret: boolean): string | null {
+  if (/^(["'`]).*\1$/s.test(text)) {
+    return 'begins and ends with a quote; leave the quotes out unless they belong to it (docker run --env-file keeps them)';
+  }
+  const hidden = secret && /^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(text);
+  return hidden ? 'begins or ends with a space or an invisible character, which is sent as part of it' : null;
+}
+
+/** A hint about a path that a shell would have changed; null for any other. */
+export const hintOfPath = (path: string): string | null =>
+  /^~|\$\w|\$\{|%\w+%/.test(path) ? 'contains ~, $ or %, which only a shell expands; write out the whole path' : null;
+
+/** A hint about a relative path, for a file that cannot be used; null for an absolute one. */
+export const hintOfBase = (path: string): string | null =>
+  isAbsolute(path) ? null : `is a relative path, from ${process.cwd()}`;

@@ -3,10 +3,9 @@ import type { Agent } from 'node:http';
 import { request as openRequest } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { toDistinguishedName } from '../../files/certificate-files.js';
-import { CallFailed, connectionOf } from '../../egress/connection.js';
+import { CallFailed, connectionOf, toChain } from '../../egress/connection.js';
 import { toHost } from '../../egress/dial.js';
 import type { Egress } from '../../egress/egress.js';
-import { toChain } from '../../egress/untrusted-chain.js';
 import { toGatewayError, type GatewayError } from '../../errors/gateway-error.js';
 
 interface OpenConnection {
