@@ -7,9 +7,8 @@ import { TooLateToSend } from '../egress/egress.js';
 import type { Settings } from '../config/settings.js';
 import type { WireRequest } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
-import { AccessTokenProvider } from './access-token-provider.js';
+import { AccessTokenProvider, toAccessToken } from './access-token-provider.js';
 import { AuthorizedCall, NoToken } from './authorized-call.js';
-import { toAccessToken } from './access-token-provider.js';
 import type { BankIdentity } from './bank-identity.js';
 
 /** A call through the real token rules, with a scripted bank. */
