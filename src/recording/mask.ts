@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { isValidIBAN } from 'ibantools';
+import { composeIBAN, isValidIBAN } from 'ibantools';
 
 /** ISO 8601, up to any precision. */
 const DATE =
@@ -11,7 +11,7 @@ const MAX_TRIES = 30_000;
 
 /** Characters of one kind within a Unicode block of 128: each is replaced by another of them. */
 const blocks = new Map<string, string[]>();
-const KINDS = [/\p{Nd}/u, /\p{Lu}/u, /\p{Ll}/u, /\p{L}/u, /\p{N}|\p{Alphabetic}/u];
+const KINDS = [/\p{Nd}/u, /\p{Lu}/u, /\p{Ll}/u, /\p{Lo}/u, /\p{L}/u, /\p{N}|\p{Alphabetic}/u];
 
 /**
  * Replaces values with others of the same shape: a digit with a digit, a letter with one of its case, an IBAN with a
@@ -79,14 +79,11 @@ export class Mask {
   }
 
   #otherIban(plain: string): string {
-    const country = plain.slice(0, 2);
-    let candidate = plain;
     for (let times = 0; times < MAX_TRIES; times++) {
-      const account = this.#shape(plain.slice(4));
-      candidate = country + checkDigits(country, account) + account;
-      if (isValidIBAN(candidate)) break;
+      const iban = composeIBAN({ countryCode: plain.slice(0, 2), bban: this.#shape(plain.slice(4)) });
+      if (iban !== null && isValidIBAN(iban)) return iban;
     }
-    return candidate;
+    return this.#shape(plain);
   }
 
   /** A valid date of the same form. Midnight stays midnight, and "no date" stays. */
@@ -116,10 +113,4 @@ function choicesFor(character: string): string[] {
   const found = all.filter((each) => KINDS.findIndex((one) => one.test(each)) === kind);
   blocks.set(key, found);
   return found;
-}
-
-/** ISO 13616: 98 − the number modulo 97. */
-function checkDigits(country: string, account: string): string {
-  const digits = Array.from(`${account}${country}00`, (character) => parseInt(character, 36)).join('');
-  return String(98n - (BigInt(digits) % 97n)).padStart(2, '0');
 }

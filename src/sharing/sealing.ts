@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, hkdfSync, webcrypto } from 'node:crypto';
+import { createPrivateKey, hash, hkdfSync, webcrypto } from 'node:crypto';
 import { z } from 'zod';
 import type { IdentityMaterial } from '../auth/identity-material.js';
 import type { Settings } from '../config/settings.js';
@@ -41,15 +41,13 @@ export async function toGroup(
   const secret = ownKey ?? createPrivateKey(certificate.keyPem).export({ format: 'der', type: 'pkcs8' });
   const addresses = [BANK_BASE_URL, BANK_AUTH_URL];
   const derive = (purpose: string, bytes: number) => {
-    const info = createHash('sha256')
-      .update(JSON.stringify([purpose, ...addresses, username, ACCOUNT_FORM]))
-      .digest();
+    const info = hash('sha256', JSON.stringify([purpose, ...addresses, username, ACCOUNT_FORM]), 'buffer');
     return Buffer.from(hkdfSync('sha256', secret, 'accounts-gateway', info, bytes));
   };
   return {
     keyId: derive('key id', 8).toString('hex'),
     key: await webcrypto.subtle.importKey('raw', derive('key', 32), 'AES-GCM', false, ['encrypt', 'decrypt']),
-    addresses: createHash('sha256').update(JSON.stringify(addresses)).digest(),
+    addresses: hash('sha256', JSON.stringify(addresses), 'buffer'),
   };
 }
 
