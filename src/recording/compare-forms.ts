@@ -14,7 +14,6 @@ const STATUS = 'the status';
 
 /** Maximum length of a path. The bank's have at most 50 characters; deeper values are not compared. */
 const MAX_PATH_LENGTH = 500;
-/** Maximum number of places to compare. */
 const MAX_PLACES = 10_000;
 
 /** The forms found at each place in one kind of exchange: the status, a header, a path of the body. */

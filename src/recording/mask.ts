@@ -21,7 +21,6 @@ export class Mask {
   readonly #texts = new Map<string, string>();
   readonly #numbers = new Map<string, string>();
 
-  /** Number of replaced values. */
   get count(): number {
     return this.#texts.size + this.#numbers.size;
   }

@@ -9,11 +9,9 @@ import { Mask } from './mask.js';
 type Seen = Omit<Exchange, 'headers'> & { readonly headers: IncomingHttpHeaders };
 
 export interface MaskedRecording {
-  /** NDJSON. */
   readonly text: string;
   readonly exchanges: readonly Exchange[];
   readonly maskedValues: number;
-  /** Values before and after masking, for the terminal only. */
   readonly samples: Mask['samples'];
 }
 
@@ -23,7 +21,6 @@ export interface BankDescription {
   readonly secrets: ReadonlySet<string>;
 }
 
-/** Records what the bank sends. */
 export class Recorder {
   readonly #seen: Seen[] = [];
   /** Pages that the next calls to the account list request. */

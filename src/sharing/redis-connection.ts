@@ -12,7 +12,6 @@ import type { Clock, Instant } from '../time/clock.js';
 import { TIMED_OUT, within } from '../time/deadline.js';
 import { toCode, toReason } from './redis-reason.js';
 
-/** Thrown if Redis is unreachable, too slow, or denies access. */
 export class RedisFailure extends Error {
   /** @param code a code of redis-reason.ts, of Redis, or of the connection */
   constructor(readonly code: string) {

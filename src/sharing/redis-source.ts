@@ -58,7 +58,6 @@ export class RedisSource extends StoredSource {
     return read;
   }
 
-  /** Finishes the background work of the last refresh, within a second. */
   override async close(): Promise<void> {
     await within(super.close(), CLOSE_WITHIN_MS);
     this.connection.close();

@@ -65,7 +65,6 @@ export class RedisStore implements Store {
     return this.connection.send([command], withinMs, ([sealed]) => toBytes(sealed));
   }
 
-  /** Stores a copy, unless a newer one is stored. */
   async write(group: Group, sealed: Buffer, asOfMs: number): Promise<void> {
     const state = await this.inspect(group, BACKGROUND_MS);
     const storedMs = toAsOfMs(state, group);
@@ -79,7 +78,6 @@ export class RedisStore implements Store {
     await this.connection.send([['DEL', this.#value(group)]], BACKGROUND_MS);
   }
 
-  /** Renews the lock of this instance until `releaseLock`. */
   keepLock(group: Group): void {
     clearInterval(this.#renewal);
     const renew = () =>

@@ -13,7 +13,6 @@ const ACCOUNT_FORM = JSON.stringify(z.toJSONSchema(accountSchema), (key, value: 
   const isWords = key === 'example' || (key === 'description' && typeof value === 'string');
   return isWords ? undefined : value;
 });
-/** `complete` by the value of its byte. */
 const COMPLETE = [null, false, true] as const;
 const MAGIC = Buffer.from('AGS\u0002', 'latin1');
 
@@ -25,7 +24,6 @@ export interface Group {
   /** 16 hex digits, part of the names in Redis. Reveals nothing about the key. */
   readonly keyId: string;
   readonly key: webcrypto.CryptoKey;
-  /** SHA-256 of the bank's addresses. */
   readonly addresses: Buffer;
 }
 
@@ -55,20 +53,17 @@ export async function toGroup(
 interface SealedFacts {
   /** When the bank was asked, ms since 1970, by the clock of Redis; in a file, by the machine's clock. */
   readonly asOfMs: number;
-  /** Duration of the refresh, ms. */
   readonly durationMs: number;
   /** True if the bank's own count matched; null without a count. */
   readonly complete: boolean | null;
 }
 
-/** A list of accounts before sealing or after opening. */
 export interface Opened {
   /** The accounts as JSON in UTF-8. */
   readonly json: Uint8Array<ArrayBuffer>;
   readonly facts: SealedFacts;
 }
 
-/** Thrown if a copy cannot be used. */
 export class CopyRejected extends Error {
   constructor(
     readonly reason: 'damaged' | 'foreign' | 'too-large' | 'too-old' | 'unreadable',

@@ -17,7 +17,6 @@ export const MAX_STORED_BYTES = 64 * 1_048_576;
 /** A copy from further in the future, ms, has an unknown age: a clock was set back. */
 const CLOCK_MAY_DIFFER_MS = 1000;
 
-/** The stored copy at one moment. */
 export interface CopyState {
   /** Time of the check. */
   readonly at: Instant;
@@ -56,7 +55,6 @@ export class StoredSource extends SnapshotSource {
   #pending: Snapshot | null = null;
   #timer: NodeJS.Timeout | undefined;
   #writtenAt = -Infinity;
-  /** Background work on the store, one task after the other. */
   #work: Promise<void> = Promise.resolve();
   /** Logged last; cleared when a copy is taken. */
   #reported: CopyRejected['reason'] | null = null;
@@ -216,7 +214,6 @@ export class StoredSource extends SnapshotSource {
   }
 }
 
-/** When the bank was asked, by the clocks of this machine. */
 const toInstant = ({ asOfMs }: Opened['facts'], { at, nowMs }: CopyState): Instant => later(at, asOfMs - nowMs);
 
 /** @throws CopyRejected */

@@ -30,7 +30,9 @@ export class Log {
   constructor({ level, pretty, destination }: LogOptions) {
     const leastWritten = pino.levels.values[level] ?? Infinity;
     const listeners = this.#listeners;
-    const lines = pretty ? through(pretty, destination) : destination;
+    const lines: LogDestination = pretty
+      ? { write: (line) => destination.write(pretty(line)), flush: (done) => destination.flush?.(done) }
+      : destination;
     const options: LoggerOptions = {
       level,
       base: null,
@@ -77,11 +79,6 @@ function createTimestamp(): () => string {
     return text;
   };
 }
-
-const through = (toLine: (line: string) => string, destination: LogDestination): LogDestination => ({
-  write: (line) => destination.write(toLine(line)),
-  flush: (done) => destination.flush?.(done),
-});
 
 const isFields = (first: unknown): first is Record<string, unknown> => typeof first === 'object' && first !== null;
 

@@ -61,7 +61,6 @@ export async function checkRoute(
   return handshakes;
 }
 
-/** @throws GatewayError */
 export async function checkTls(handshakes: Named<Promise<Handshake>>, { facts }: Findings): Promise<void> {
   for (const [name, handshake] of handshakes) {
     const { tls, failure } = await handshake;

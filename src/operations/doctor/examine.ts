@@ -16,11 +16,9 @@ import { Steps, STEPS, type Findings, type StepReport } from './steps.js';
 
 interface ExamineOptions {
   readonly mode: Settings['mode'];
-  /** True to stop after the local steps. */
   readonly offline: boolean;
   readonly settings: SettingsSource;
   readonly clock: Clock;
-  /** Called when a step ends. */
   readonly onStep: (report: StepReport) => void;
   /** Records the calls to the bank, starting with the token request. */
   readonly recorder?: Recorder | undefined;

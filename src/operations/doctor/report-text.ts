@@ -48,7 +48,6 @@ function toRows(facts: object, prefix = ''): [string, string][] {
 /** Text of one line. Control characters become `?`, because parts of it come from outside. */
 export const toPrintable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
 
-/** Lines in two columns. */
 function toTable(rows: readonly [string, string][], indent: string): string[] {
   const width = Math.max(0, ...rows.map(([name]) => name.length)) + 2;
   return rows.map(([name, text]) => indent + name.padEnd(width) + toPrintable(text));

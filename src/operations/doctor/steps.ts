@@ -40,7 +40,6 @@ export interface Findings {
   warning?: Pick<StepProblem, 'problem' | 'remedy'> & Partial<StepProblem>;
 }
 
-/** A problem with its code's owner and remedy. */
 export const problemOf = (code: AnyCode, problem: string): StepProblem => ({
   ...withOwner(code),
   problem,

@@ -137,7 +137,6 @@ const details = z.object(parts).meta({ id: 'HealthDetails' });
 /** Grouped by Terminus: each component is in one of the two. */
 const some = z.object(parts).partial().meta({ id: 'HealthParts' });
 
-/** The body of /health. */
 export const healthSchema = z
   .object({
     status: z.enum(['ok', 'degraded', 'error']).meta({ example: 'ok' }),

@@ -9,7 +9,6 @@ const LONGEST = 60_000_000;
 export interface RecentCall {
   readonly ms: number;
   readonly got: 'current' | 'stale' | 'errors' | 'other';
-  /** The party that must act on an error. */
   readonly owner?: Owner | undefined;
 }
 
@@ -27,7 +26,6 @@ export class CallTally {
   current = 0;
   stale = 0;
   errors = 0;
-  /** Errors by the party that must act. */
   readonly failuresByOwner: Partial<Record<Owner, number>> = {};
   /** In µs. */
   readonly #durations = createHistogram({ figures: 1, lowest: 1, highest: LONGEST });

@@ -69,7 +69,6 @@ export class Metrics {
     return this.#registry.metrics();
   }
 
-  /** @param collect called at each scrape */
   #counter<T extends string>(
     name: string,
     help: string,

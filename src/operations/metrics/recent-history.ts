@@ -9,7 +9,6 @@ import { CallTally } from './call-tally.js';
 import type { RecentEvent, RecentPoint } from './recent-schema.js';
 
 export const EVERY_SECONDS = 10;
-/** The last hour. */
 const MAX_POINTS = 360;
 
 /** The last hour in points of 10 s (docs/logs.md#the-last-hour). */
@@ -40,7 +39,6 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
     clearInterval(this.#timer);
   }
 
-  /** The activity since the last point. */
   get present(): RecentPoint {
     const { at, snapshot } = this.status.read();
     const { ageMs } = snapshot;

@@ -55,7 +55,6 @@ const eventSchema = z
   })
   .meta({ id: 'RecentEvent' });
 
-/** The body of /health/recent. */
 export const recentSchema = z
   .object({
     everySeconds: z.int().meta({ example: 10 }),

@@ -30,7 +30,6 @@ export class GatewayStatus {
     return {
       /** ms since 1970 */
       at: this.clock.now().wall,
-      /** True after a stop signal. */
       stopping: this.underWay.isStopping,
       certificate: this.identities.status(),
       token: tokens.status(),
@@ -53,15 +52,12 @@ export class GatewayStatus {
 export function toFailureSeries({ token, snapshot }: Pick<GatewayFacts, 'token' | 'snapshot'>) {
   const troubles = [token.trouble, snapshot.trouble].filter((trouble) => trouble !== null);
   const circuits = troubles.map(({ circuit }) => circuit);
+  const retries = troubles.map(({ retryAt }) => retryAt).toSorted();
   return {
     /** `open` during a back-off of the token or the list; `half-open` when the next call is a probe. */
     circuit: circuits.includes('open') ? ('open' as const) : (circuits[0] ?? ('closed' as const)),
     failingSince: troubles.map(({ since }) => since).toSorted()[0] ?? null,
     attempts: troubles.length > 0 ? Math.max(...troubles.map(({ attempts }) => attempts)) : null,
-    nextAttemptAt:
-      troubles
-        .map(({ retryAt }) => retryAt)
-        .toSorted()
-        .at(-1) ?? null,
+    nextAttemptAt: retries.at(-1) ?? null,
   };
 }
