@@ -72,18 +72,15 @@ export class GatewayError extends Error {
     return this.owner === 'operator' || this.code === 'access-not-granted' || this.code === 'proxy-refused';
   }
 
-  /** Its fields in a log line. */
   get fields() {
     const { code, owner, detail } = this;
     return { code, owner, detail, ...this.bankReference };
   }
 
-  /** Returns the same problem with one more sentence. */
   withSentence(sentence: string): GatewayError {
     return new GatewayError(this.code, `${this.detail} ${sentence}`, { ...this, cause: this.cause });
   }
 
-  /** Returns the same problem with a new `retryAfterMs`. */
   withRetryAfter(retryAfterMs: number): GatewayError {
     return new GatewayError(this.code, this.detail, { ...this, cause: this.cause, retryAfterMs });
   }

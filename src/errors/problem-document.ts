@@ -76,7 +76,6 @@ export type ProblemDocument = z.infer<typeof problemSchema>;
 const RETRY_AFTER_DEFAULT_MS = 30_000;
 const RETRY_AFTER_MAX_SECONDS = 300;
 
-/** The body of an error response (RFC 9457). `instance` is the request's path without query. */
 export function toProblemDocument(error: GatewayError, instance: string, requestId: string): ProblemDocument {
   return {
     type: `/problems/${error.code}`,

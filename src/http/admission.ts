@@ -53,7 +53,6 @@ function dropBody(request: IncomingMessage): void {
   });
 }
 
-/** The problem for a method that no route supports. */
 export const toMethodNotAllowed = (method: string): GatewayError =>
   new GatewayError('method-not-allowed', `${method} is not allowed here, only ${ALLOW}.`, {
     headers: { allow: ALLOW },

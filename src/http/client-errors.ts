@@ -42,7 +42,6 @@ export function reject(
   socket.end(toLastResponse(problem, requestId));
 }
 
-/** The bytes of a complete response. */
 function toLastResponse(error: GatewayError, requestId: string): Buffer {
   const { headers, body } = toProblemResponse(error, '/', requestId);
   const all = { ...SECURITY_HEADERS, ...headers, 'x-request-id': requestId, connection: 'close' };

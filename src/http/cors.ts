@@ -10,7 +10,6 @@ export const toCorsHeaders = (origin: string) => ({
   'access-control-expose-headers': EXPOSED_HEADERS,
 });
 
-/** Headers of the response to a preflight of a listed origin. */
 export const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'GET, HEAD',
   'access-control-allow-headers': REQUEST_HEADERS,

@@ -11,7 +11,6 @@ export type GuardSettings = Pick<Settings, 'ALLOWED_CLIENTS' | 'ALLOWED_HOSTS' |
 /** True for a route that is open to every caller and `Host`; its responses contain the status only. */
 export const isProbe = (route: string | undefined): boolean => route === '/health/live' || route === '/health/ready';
 
-/** True for a route of the API. */
 export const isApi = (route: string | undefined): boolean => route?.startsWith('/api/') === true;
 
 const CLOSE: GatewayErrorOptions = { headers: { connection: 'close' } };

@@ -17,7 +17,6 @@ export const HTTP_LIMITS = {
   requestTimeoutMs: 15_000,
   /** Interval at which Node checks the two timeouts above. Its default, 30 s, would make the first one 40 s. */
   timeoutCheckMs: 1000,
-  /** Maximum time that an idle connection is kept. */
   keepAliveMs: 65_000,
   /** A connection is closed after this long without a byte in either direction, or up to the same time later. */
   inactiveMs: 30_000,

@@ -72,7 +72,6 @@ export class ListenerCertificate {
     return server;
   }
 
-  /** Reloads the files now (SIGHUP). */
   reload(): Promise<void> {
     return this.files.reload();
   }
