@@ -54,6 +54,11 @@ const OPTIONS = {
   help: { ...FLAG, short: 'h' },
 } as const;
 
+const parse = (args: string[]) => parseArgs({ args, options: OPTIONS, allowPositionals: true });
+
+/** The options on the command line; each command reads its own. */
+export type Options = Readonly<ReturnType<typeof parse>['values']>;
+
 /** The options of each command. */
 const OPTIONS_OF: Readonly<Record<string, readonly string[]>> = {
   serve: ['sandbox', 'fresh', 'replay'],
@@ -70,7 +75,7 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
   };
   let given;
   try {
-    given = parseArgs({ args: process.argv.slice(2), options: OPTIONS, allowPositionals: true });
+    given = parse(process.argv.slice(2));
   } catch (error) {
     // the message goes on to explain how to pass an argument that begins with a dash
     return usage((error as Error).message.replace(/\. To specify .*$/s, ''));
@@ -99,7 +104,7 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
     case 'doctor':
       return (await import('./doctor.js')).doctor(process, values);
     case 'sandbox':
-      return (await import('./run-sandbox.js')).runSandbox(process, { ...values, newCa: values['new-ca'] });
+      return (await import('./run-sandbox.js')).runSandbox(process, values);
     case 'probe': {
       const { probe } = await import('./probe.js');
       return probe(process.env, process.stderr, { ready: values.ready, waitMs: Number(values.wait ?? 0) * 1000 });

@@ -11,23 +11,14 @@ import { loadSettings } from '../config/load-settings.js';
 import { FileUnusable, whyNotWritten } from '../files/small-file.js';
 import { VERSION } from '../config/build-output.js';
 import { startEmbeddedSandbox } from './embedded-sandbox.js';
+import type { Options } from './command-line.js';
 import { EXIT } from './exit.js';
-
-interface DoctorOptions {
-  readonly json: boolean;
-  readonly offline: boolean;
-  readonly sandbox: boolean;
-  /** The file to write a recording to. */
-  readonly record?: string | undefined;
-  /** The recording to compare the bank with. */
-  readonly compare?: string | undefined;
-}
 
 /** Exit code of a comparison that found differences. */
 const DIFFERENT = 9;
 
 /** Finds out why the bank is unreachable, and reports it. Returns an exit code of docs/troubleshooting.md. */
-export async function doctor(process: NodeJS.Process, options: DoctorOptions): Promise<number> {
+export async function doctor(process: NodeJS.Process, options: Options): Promise<number> {
   const { json, offline } = options;
   let sandbox: Sandbox | null = null;
   const mode = options.sandbox ? 'sandbox' : 'live';
@@ -81,7 +72,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
 }
 
 /** Reports a file that cannot be read or written. Returns the exit code. */
-function reportUnusable({ stderr }: NodeJS.Process, { record }: DoctorOptions, error: unknown): number {
+function reportUnusable({ stderr }: NodeJS.Process, { record }: Options, error: unknown): number {
   const why = error instanceof FileUnusable ? error.message : `${record} cannot be written: ${whyNotWritten(error)}`;
   stderr.write(`accounts-gateway doctor: ${why}.\n`);
   return EXIT.settings;

@@ -2,20 +2,13 @@ import { once } from 'node:events';
 import { renewSandboxClient, startSandbox, type Sandbox } from '../sandbox/sandbox.js';
 import { sandboxGreeting } from '../sandbox/sandbox-greeting.js';
 import { loadSettings } from '../config/load-settings.js';
+import type { Options } from './command-line.js';
 import { EXIT } from './exit.js';
 import { reportFailedStart } from './report-failed-start.js';
 import { listenForStop } from './listen-for-stop.js';
 
 /** Runs the sandbox bank alone until a stop signal, or only renews its client certificate. Returns the exit code. */
-export async function runSandbox(
-  process: NodeJS.Process,
-  options: {
-    readonly fresh: boolean;
-    readonly renew: boolean;
-    readonly newCa: boolean;
-    readonly replay?: string | undefined;
-  },
-): Promise<number> {
+export async function runSandbox(process: NodeJS.Process, options: Options): Promise<number> {
   let sandbox: Sandbox;
   try {
     // renewal needs no running bank
@@ -23,7 +16,7 @@ export async function runSandbox(
     for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
     if (options.renew) {
       const { SANDBOX_DIRECTORY: directory } = settings;
-      const isRenewed = await renewSandboxClient(directory, { newCa: options.newCa });
+      const isRenewed = await renewSandboxClient(directory, { newCa: options['new-ca'] });
       const all = `No usable identity was in ${directory}: CA, user name, password and passcode are new too.\n`;
       process.stdout.write(`A new client certificate is in ${directory}/client.pfx\n${isRenewed ? '' : all}`);
       return EXIT.stopped;

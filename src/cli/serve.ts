@@ -15,6 +15,7 @@ import type { Sandbox } from '../sandbox/sandbox.js';
 import { startTracing } from '../telemetry/tracing.js';
 import { Clock } from '../time/clock.js';
 import { within } from '../time/deadline.js';
+import type { Options } from './command-line.js';
 import { EXIT } from './exit.js';
 import { reportFailedStart } from './report-failed-start.js';
 import { startEmbeddedSandbox } from './embedded-sandbox.js';
@@ -24,15 +25,8 @@ import { warnOfNode } from './node-floor.js';
 /** Maximum wait for the last log lines to be written: their reader may have stopped reading. */
 const FLUSH_WITHIN_MS = 1000;
 
-interface ServeOptions {
-  readonly sandbox: boolean;
-  readonly fresh: boolean;
-  /** A recording that the sandbox serves. */
-  readonly replay?: string | undefined;
-}
-
 /** Serves the internal API until a stop signal; returns the exit code. Every failed start ends in one clear message. */
-export async function serve(process: NodeJS.Process, options: ServeOptions): Promise<number> {
+export async function serve(process: NodeJS.Process, options: Options): Promise<number> {
   const stop = listenForStop(process);
   const stopped = once(stop, 'abort');
   const pretty = process.stdout.isTTY === true && (await import('../telemetry/terminal-lines.js')).toTerminalLine;

@@ -8,20 +8,14 @@ import { FileUnusable, readTextFile } from '../files/small-file.js';
 /** Read from the working directory, for variables that the environment does not set. */
 const ENV_FILE = '.env';
 
-interface EnvFile {
-  readonly values: Readonly<Record<string, string>>;
-  /** One sentence per warning, without values. */
-  readonly warnings: readonly string[];
-}
-
 /** The path of `.env` if it exists, else undefined. */
 export const existingEnvFile = (): string | undefined => (existsSync(ENV_FILE) ? resolve(ENV_FILE) : undefined);
 
 /** Where to correct a setting. */
 export const whereSettingsAre = (): string => `the environment or ${existingEnvFile() ?? ENV_FILE}`;
 
-/** The variables in `.env`; none if the file does not exist. @throws SettingsInvalid if it cannot be read */
-export function readEnvFile(): EnvFile {
+/** The variables in `.env`, and warnings without values. @throws SettingsInvalid if the file cannot be read */
+export function readEnvFile(): { readonly values: NodeJS.ProcessEnv; readonly warnings: readonly string[] } {
   try {
     const text = readTextFile(ENV_FILE);
     return { values: parse(text), warnings: warningsOf(text) };
