@@ -1,15 +1,13 @@
 import { fileSecret } from '../config/read-settings.js';
 import type { Settings } from '../config/settings.js';
-import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.js';
+import type { SandboxOptions } from '../sandbox/sandbox.js';
 
-interface EmbeddedSandbox {
-  readonly sandbox: Sandbox;
-  /** Settings with the sandbox as the bank. They point to files, as an operator's settings would. */
-  readonly settings: Settings;
-}
-
-/** Starts the sandbox bank in this process. @throws SandboxNotStarted */
-export async function startEmbeddedSandbox(settings: Settings, options?: SandboxOptions): Promise<EmbeddedSandbox> {
+/**
+ * Starts the sandbox bank in this process. Returns it with the settings that make it the bank: files, as an operator's
+ * settings would be.
+ * @throws SandboxNotStarted
+ */
+export async function startEmbeddedSandbox(settings: Settings, options?: SandboxOptions) {
   // a gateway in front of a real bank does not load it
   const { startSandbox } = await import('../sandbox/sandbox.js');
   const sandbox = await startSandbox(settings, options);

@@ -32,20 +32,15 @@ interface HttpParts {
   readonly toFailurePage: ToFailurePage;
 }
 
-/** Components that exist before Nest. */
-export interface Http {
-  readonly fastify: FastifyInstance;
-  readonly underWay: UnderWay;
-  /** Null if the API speaks plain HTTP. */
-  readonly certificate: ListenerCertificate | null;
-}
+/** Components that exist before Nest; no `certificate` if the API speaks plain HTTP. */
+export type Http = Readonly<Awaited<ReturnType<typeof createHttp>>>;
 
 const PIECE_BYTES = 65_536;
 /** Node's own list lacks HTTP/1.0, and OpenSSL ends the handshake of a client that offers nothing else. */
 const ALPN_PROTOCOLS = ['http/1.1', 'http/1.0'];
 
 /** Creates the server with its limits, and Fastify with the checks that every request passes before Nest. */
-export async function createHttp(parts: HttpParts): Promise<Http> {
+export async function createHttp(parts: HttpParts) {
   const { settings, limits } = parts;
   const certificate = await ListenerCertificate.open(settings, parts.clock, parts.log.logger);
   const underWay = new UnderWay(limits, settings);

@@ -22,7 +22,7 @@ const page200 = { [HTML]: { schema: { type: 'string' as const, description: 'a p
 @Controller('problems')
 export class ProblemsController {
   readonly #list = toForms(toListPage(), ALL_CODES.map(toProblemEntry));
-  readonly #byCode: ReadonlyMap<string, ProblemForms>;
+  readonly #byCode: ReadonlyMap<string, ReturnType<typeof toForms>>;
 
   constructor(settings: Settings) {
     this.#byCode = new Map(ALL_CODES.map((code) => [code, toForms(toCodePage(code, settings), toProblemEntry(code))]));
@@ -61,9 +61,7 @@ export class ProblemsController {
 }
 
 /** The same for people and for programs: HTML, unless the caller prefers JSON. */
-type ProblemForms = Readonly<Record<typeof HTML | typeof JSON_TYPE, FixedDocument>>;
-
-function toForms(page: string, entries: object): ProblemForms {
+function toForms(page: string, entries: object) {
   return {
     [HTML]: new FixedDocument(page, { ...PAGE_HEADERS, ...CACHE_CONTROL }),
     [JSON_TYPE]: new FixedDocument(JSON.stringify(entries), {
