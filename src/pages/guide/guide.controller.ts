@@ -18,11 +18,17 @@ const CACHE_CONTROL = 'public, max-age=300';
 @UseInterceptors(SendFixedDocument)
 @Controller()
 export class GuideController {
-  /** The files of docs/, except those that only developers need. */
-  readonly #files = readBuiltFiles('guide');
-  /** Pages by their name in the address. Each is rendered at its first request, which takes milliseconds. */
-  readonly #documents = toDocuments(this.#files, CACHE_CONTROL);
+  readonly #pages: ReadonlyMap<string, GuidePage>;
+  /** Documents by their name in the address. A page is rendered at its first request, which takes milliseconds. */
+  readonly #documents: Map<string, FixedDocument>;
   readonly #packages = toDocuments(readBuiltFiles('client'), CACHE_CONTROL);
+
+  constructor() {
+    const files = readBuiltFiles('guide');
+    this.#documents = toDocuments(files, CACHE_CONTROL);
+    const texts = [...files].filter(([file]) => file.endsWith('.md'));
+    this.#pages = new Map(texts.map(([file, bytes]) => [file, toPage(file, bytes.toString('utf8'))]));
+  }
 
   @Get('docs/guide')
   front(): FixedDocument {
@@ -49,38 +55,30 @@ export class GuideController {
     throw new GatewayError('not-found', `This gateway serves ${[...this.#packages.keys()].join(', ')}.`);
   }
 
-  /** docs/{name}.md as HTML; undefined without one. */
   #render(name: string): FixedDocument | undefined {
-    const markdown = this.#read(`${name}.md`);
-    if (markdown === undefined) return undefined;
-    const body = renderMarkdown(markdown, (file) => this.#find(file));
-    const page = toHtmlPage(titleOf(markdown), name === FRONT ? `<div class="cards">${body}</div>` : body, {
+    const page = this.#pages.get(`${name}.md`);
+    if (!page) return undefined;
+    const body = renderMarkdown(page.markdown, (file) => this.#find(file));
+    const html = toHtmlPage(page.title, name === FRONT ? `<div class="cards">${body}</div>` : body, {
       place: '/docs/guide',
       index: this.#index,
-      href: toHref(name),
+      href: page.href,
     });
-    return new FixedDocument(page, { ...PAGE_HEADERS, 'cache-control': CACHE_CONTROL });
+    return new FixedDocument(html, { ...PAGE_HEADERS, 'cache-control': CACHE_CONTROL });
   }
 
   /** Every part of every page: `[{ page, heading, href, text }]`. */
   #toSearch(): FixedDocument {
-    const parts = this.#index
-      .flatMap(({ links }) => links)
-      .flatMap(({ href, text: page }) =>
-        toSections(this.#read(`${href.replace(/^.*\//, '')}.md`) ?? '').map(({ heading, anchor, text }) => ({
-          page,
-          heading,
-          href: `${href}#${anchor}`,
-          text,
-        })),
-      );
+    const parts = [...this.#pages.values()].flatMap(({ href, title, markdown }) =>
+      toSections(markdown).map(({ anchor, ...part }) => ({ page: title, href: `${href}#${anchor}`, ...part })),
+    );
     const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': CACHE_CONTROL };
     return new FixedDocument(JSON.stringify(parts), headers);
   }
 
   /** The pages by task, from the lists on the front page. */
   get #index(): IndexGroup[] {
-    const [, ...groups] = (this.#read(`${FRONT}.md`) ?? '').split(/^## /m);
+    const [, ...groups] = (this.#pages.get(`${FRONT}.md`)?.markdown ?? '').split(/^## /m);
     return groups.map((group) => ({
       heading: group.slice(0, group.indexOf('\n')),
       links: [...group.matchAll(/^- \[([^\]]+)\]\(([^)]+)\)/gm)].flatMap(([, text = '', file = '']) => {
@@ -91,17 +89,15 @@ export class GuideController {
   }
 
   /** The target of a link between documents. */
-  #find(link: string): { href: string; title: string } | null {
-    const file = link.replace('../client/README.md', 'client.md').replace('../CHANGELOG.md', 'changelog.md');
-    const text = this.#read(file);
-    return text === undefined ? null : { href: toHref(file.replace(/\.md$/, '')), title: titleOf(text) };
-  }
-
-  #read(file: string): string | undefined {
-    return this.#files.get(file)?.toString('utf8');
+  #find(link: string): GuidePage | undefined {
+    return this.#pages.get(link.replace('../client/README.md', 'client.md').replace('../CHANGELOG.md', 'changelog.md'));
   }
 }
 
-const toHref = (name: string): string => (name === FRONT ? '/docs/guide' : `/docs/guide/${name}`);
+type GuidePage = ReturnType<typeof toPage>;
 
-const titleOf = (markdown: string): string => /^# (.*)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? 'Guide';
+function toPage(file: string, markdown: string) {
+  const name = file.replace(/\.md$/, '');
+  const title = /^# (.*)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? 'Guide';
+  return { href: name === FRONT ? '/docs/guide' : `/docs/guide/${name}`, title, markdown };
+}

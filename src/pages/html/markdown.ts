@@ -1,14 +1,14 @@
 import { Marked } from 'marked';
 import { escapeHtml } from './html-page.js';
 
-/** Target of a link between documents, and the title of that page; null for a file that is not served. */
-export type FindPage = (file: string) => { readonly href: string; readonly title: string } | null;
+/** Target of a link between documents, and the title of that page; undefined for a file that is not served. */
+export type FindPage = (file: string) => { readonly href: string; readonly title: string } | undefined;
 
 /** A longer code span may wrap. */
 const MAX_UNBROKEN = 40;
 
 /** Renders a document of this project as HTML. Links to files that are not served become plain text. */
-export function renderMarkdown(markdown: string, findPage: FindPage = () => null): string {
+export function renderMarkdown(markdown: string, findPage: FindPage = () => undefined): string {
   const marked = new Marked({
     renderer: {
       heading({ tokens, depth }) {
@@ -16,13 +16,13 @@ export function renderMarkdown(markdown: string, findPage: FindPage = () => null
         return `<h${depth} id="${toAnchor(text)}">${text}</h${depth}>\n`;
       },
       link({ href, text, tokens }) {
-        const [file = '', anchor] = href.split('#');
+        const [file = ''] = href.split('#');
         const isOwn = !/^(https?:|#|\/)/.test(href);
-        const page = isOwn ? findPage(file) : null;
+        const page = isOwn ? findPage(file) : undefined;
         // readers of the guide know titles, not files
         const shown = page && /^[\w./-]+\.md$/.test(text) ? escapeHtml(page.title) : this.parser.parseInline(tokens);
         if (isOwn && !page) return shown;
-        return `<a href="${page ? `${page.href}${anchor === undefined ? '' : `#${anchor}`}` : href}">${shown}</a>`;
+        return `<a href="${page ? href.replace(file, page.href) : href}">${shown}</a>`;
       },
       code({ text }) {
         return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`;
@@ -34,7 +34,7 @@ export function renderMarkdown(markdown: string, findPage: FindPage = () => null
         return checked ? '☑ ' : '☐ ';
       },
       image({ href, text }) {
-        return `<img src="${findPage(href)?.href ?? href}" alt="${escapeHtml(text)}">`;
+        return `<img src="/docs/guide/${href}" alt="${escapeHtml(text)}">`;
       },
     },
   });
