@@ -399,6 +399,7 @@ describe('texts from Windows and Docker', () => {
     const error = [...problems({ ...BANK, ...change })];
     const shown = error.map((problem) => `${Object.keys(change).at(-1)} ${problem}`);
     expect(shown).toEqual([expect.stringMatching(expected)]);
+    expect(shown.join().match(/; its value /g)).toHaveLength(1);
   });
 
   it.each<[Env, RegExp]>([

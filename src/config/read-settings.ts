@@ -14,7 +14,7 @@ import {
   type SettingName,
 } from './settings-schema.js';
 import type { Settings, Values } from './settings.js';
-import { FileUnusable, hintOf, hintOfBase, hintOfPath, readSecretFile } from '../files/small-file.js';
+import { FileUnusable, hintOf, hintOfPath, readSecretFile } from '../files/small-file.js';
 
 export interface ReadOptions {
   /** True if the sandbox is the bank. */
@@ -127,10 +127,12 @@ function readValue(env: NodeJS.ProcessEnv, name: SettingName, sandbox: boolean):
     const { data, error } = settingsSchema.shape[name].safeParse(given);
     const path = /_(?:FILE|DIRECTORY)$/.test(variable) ? text : undefined;
     const hint = (path && hintOfPath(path)) || (given && hintOf(given, secret === true));
-    const reason = hint || (path && hintOfBase(path));
-    const because = reason ? `; its value ${reason}` : '';
-    if (error)
-      return reject(toProblem(error) + (inherits.includes(variable) ? ` (${name} overrides it)` : '') + because);
+    if (error) {
+      const override = inherits.includes(variable) ? ` (${name} overrides it)` : '';
+      // the error of a file already has the hint about its path
+      const because = hint && !path ? `; its value ${hint}` : '';
+      return reject(toProblem(error) + override + because);
+    }
     const warning = hint ? `the ${source ? 'text in the file' : 'value'} of ${variable} ${hint}` : undefined;
     return { value: source && isSource(data) ? source : data, ...(warning && { warning }) };
   } catch (error) {
