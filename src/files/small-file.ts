@@ -144,5 +144,5 @@ export const hintOfPath = (path: string): string | null =>
   /^~|\$\w|\$\{|%\w+%/.test(path) ? 'contains ~, $ or %, which only a shell expands; write out the whole path' : null;
 
 /** A hint about a relative path, for a file that cannot be used; null for an absolute one. */
-export const hintOfBase = (path: string): string | null =>
+const hintOfBase = (path: string): string | null =>
   isAbsolute(path) ? null : `is a relative path, from ${process.cwd()}`;
