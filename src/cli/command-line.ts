@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
 import { COMMIT, VERSION } from '../config/build-output.js';
 import { EXIT } from './exit.js';
+import { parseOptions } from './options.js';
 
 const BUILD = COMMIT === null ? VERSION : `${VERSION} (${COMMIT})`;
 
@@ -37,28 +37,6 @@ const HINT = `All commands and options: node dist/main.js --help
 Settings are not options. Set them in the environment or in .env, for example PORT=3001.
 `;
 
-const FLAG = { type: 'boolean', default: false } as const;
-const OPTIONS = {
-  sandbox: FLAG,
-  fresh: FLAG,
-  renew: FLAG,
-  'new-ca': FLAG,
-  json: FLAG,
-  offline: FLAG,
-  ready: FLAG,
-  wait: { type: 'string' },
-  record: { type: 'string' },
-  compare: { type: 'string' },
-  replay: { type: 'string' },
-  version: FLAG,
-  help: { ...FLAG, short: 'h' },
-} as const;
-
-const parse = (args: string[]) => parseArgs({ args, options: OPTIONS, allowPositionals: true });
-
-/** The options on the command line; each command reads its own. */
-export type Options = Readonly<ReturnType<typeof parse>['values']>;
-
 /** The options of each command. */
 const OPTIONS_OF: Readonly<Record<string, readonly string[]>> = {
   serve: ['sandbox', 'fresh', 'replay'],
@@ -75,7 +53,7 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
   };
   let given;
   try {
-    given = parse(process.argv.slice(2));
+    given = parseOptions(process.argv.slice(2));
   } catch (error) {
     // the message goes on to explain how to pass an argument that begins with a dash
     return usage((error as Error).message.replace(/\. To specify .*$/s, ''));

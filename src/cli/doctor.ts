@@ -11,8 +11,8 @@ import { loadSettings } from '../config/load-settings.js';
 import { FileUnusable, whyNotWritten } from '../files/small-file.js';
 import { VERSION } from '../config/build-output.js';
 import { startEmbeddedSandbox } from './embedded-sandbox.js';
-import type { Options } from './command-line.js';
 import { EXIT } from './exit.js';
+import type { Options } from './options.js';
 
 /** Exit code of a comparison that found differences. */
 const DIFFERENT = 9;

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { renewSandboxClient, startSandbox, type Sandbox } from '../sandbox/sandbox.js';
 import { sandboxGreeting } from '../sandbox/sandbox-greeting.js';
 import { loadSettings } from '../config/load-settings.js';
-import type { Options } from './command-line.js';
 import { EXIT } from './exit.js';
+import type { Options } from './options.js';
 import { reportFailedStart } from './report-failed-start.js';
 import { listenForStop } from './listen-for-stop.js';
 
