@@ -533,31 +533,6 @@ describe('a refresh that fails', () => {
     }
   });
 
-  it.each<[string, number, number, boolean]>([
-    ['bank-timeout', 6, 4, true],
-    ['proxy-refused', 6, 4, true],
-    ['bank-unreachable', 6, 4, true],
-    ['bank-error', 6, 4, true],
-    ['bank-response-invalid', 6, 4, false],
-    // nothing was answered, or nothing was requested at the same time
-    ['bank-timeout', 6, 1, false],
-    ['bank-timeout', 1, 2, false],
-    ['bank-timeout', 1, 4, false],
-  ])('with %s and %i calls at the same time, at page %i, names their limit: %s', async (code, most, bad, isNamed) => {
-    const answerTo = answerAs({ size: 95 });
-    const { read } = begin(
-      (request) => {
-        if (request.pageNumber === bad)
-          throw new GatewayError(code as ProblemCode, 'It failed.', { owner: 'operator' });
-        return answerTo(request);
-      },
-      { maxConcurrentRequests: most },
-    );
-    const error = await rejectionOf(read);
-    expect(error.detail.includes('BANK_MAX_CONCURRENT_REQUESTS')).toBe(isNamed);
-    expect(error).toMatchObject({ code, owner: 'operator', detail: expect.stringMatching(/^It failed\./) });
-  });
-
   it('aborts its other requests and starts no new ones', async () => {
     const answerTo = answerAs({ size: 1000 });
     const { read, requests } = begin((request) => {

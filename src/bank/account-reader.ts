@@ -118,7 +118,7 @@ export class AccountReader {
       return outcome;
     } catch (error) {
       this.#forget();
-      throw this.#mayBeLimited(error, refresh) ? error.withSentence(MAY_BE_LIMITED) : error;
+      throw error;
     }
   }
 
@@ -219,19 +219,7 @@ export class AccountReader {
       return unwrap(result);
     });
   }
-
-  /** True if a page failed while the bank answered others that were requested at the same time. */
-  #mayBeLimited(error: unknown, { bytes, pagesAsked, signal }: ListRefresh): error is GatewayError {
-    if (!(error instanceof GatewayError) || error instanceof NoToken || signal.aborted) return false;
-    const isParallel = this.settings.BANK_MAX_CONCURRENT_REQUESTS > 1 && pagesAsked > 2;
-    return isParallel && bytes > 0 && LIMIT_CODES.has(error.code);
-  }
 }
-
-/** How a bank or proxy reports more calls than it allows, besides 429. */
-const LIMIT_CODES = new Set<string>(['bank-timeout', 'bank-unreachable', 'bank-error', 'proxy-refused']);
-const MAY_BE_LIMITED =
-  'Other pages of this refresh were answered; if the bank or the proxy limits calls at the same time, lower BANK_MAX_CONCURRENT_REQUESTS.';
 
 const tooManyPages = () =>
   new GatewayError('bank-response-invalid', `The account list needs more than ${MAX_PAGES} pages in one refresh.`);
