@@ -1,4 +1,3 @@
-import { promisify } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
@@ -10,8 +9,6 @@ import type { Query } from '../list/queries.js';
 import { compress, MIN_COMPRESSED_BYTES, type Compression, type Encoding } from '../representation/negotiation.js';
 import type { Snapshot } from '../snapshot/snapshot-source.js';
 import { orAborted } from '../time/deadline.js';
-
-const compressed = promisify(compress);
 
 /** Memory for the encoded responses of one snapshot. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -109,7 +106,7 @@ export class EncodedResponses {
     const { headers, body } = plain;
     return this.#compressing(async () => {
       signal.throwIfAborted();
-      return { headers: { ...headers, 'content-encoding': encoding }, body: await compressed(body, encoding) };
+      return { headers: { ...headers, 'content-encoding': encoding }, body: await compress(body, encoding) };
     });
   }
 

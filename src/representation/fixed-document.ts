@@ -1,5 +1,4 @@
 import { extname } from 'node:path';
-import { promisify } from 'node:util';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
@@ -8,7 +7,6 @@ import { compress, MIN_COMPRESSED_BYTES, toEncoding, type Compression } from './
 
 const COMPRESSIBLE = /^(?:text\/|application\/json|image\/svg)/;
 
-const compressed = promisify(compress);
 /** Occupies one thread of Node's pool; the others are for calls. */
 const inTurn = pLimit(1);
 
@@ -35,7 +33,7 @@ export class FixedDocument {
       reply.headers(this.#headers);
       return this.#body;
     }
-    const body = await (this.#compressed[encoding] ??= inTurn(() => compressed(this.#body, encoding)));
+    const body = await (this.#compressed[encoding] ??= inTurn(() => compress(this.#body, encoding)));
     reply.headers({ ...this.#headers, 'content-encoding': encoding });
     return body;
   }

@@ -1,4 +1,5 @@
 import { pipeline, type Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 import { GatewayError } from '../errors/gateway-error.js';
@@ -77,14 +78,8 @@ const splitList = (header: string): string[] => header.split(',').map((entry) =>
 const firstEntries = (header: string): string => header.slice(0, header.lastIndexOf(',', MAX_HEADER_LENGTH) + 1);
 
 /** Compresses a whole body. */
-export function compress(
-  body: string | Buffer,
-  encoding: Compression,
-  done: (error: Error | null, compressed: Buffer) => void,
-): void {
-  if (encoding === 'br') brotliCompress(body, toBrotliOptions(), done);
-  else gzip(body, done);
-}
+export const compress = (body: Buffer, encoding: Compression): Promise<Buffer> =>
+  encoding === 'br' ? promisify(brotliCompress)(body, toBrotliOptions()) : promisify(gzip)(body);
 
 /** Compresses a body as it is read. An error ends it as it would end an uncompressed one. */
 export function compressStream(body: Readable, encoding: Compression): Readable {
