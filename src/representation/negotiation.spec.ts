@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { createTypeChooser, toEncoding } from './negotiation.js';
 
 const choose = createTypeChooser(['application/json', 'text/csv']);
-const FILLING = 'a/b,';
 
 describe('the media type for Accept', () => {
   it.each([
@@ -18,12 +17,9 @@ describe('the media type for Accept', () => {
     ['application/json; q=0', null],
     ['text/html', null],
     ['application/json;q=0, */*', 'text/csv'],
-    // only the beginning of a very long header counts; anything may follow it
-    [`text/csv,${FILLING.repeat(4000)}`, 'text/csv'],
-    [`${FILLING.repeat(200)}text/csv`, 'text/csv'],
-    [`${FILLING.repeat(4000)}text/csv`, 'application/json'],
-    [`application/json;q=0,${FILLING.repeat(4000)}`, 'text/csv'],
-    ['a'.repeat(16_000), 'application/json'],
+    // a very long header counts as missing
+    [`${'a/b,'.repeat(249)}text/csv`, 'application/json'],
+    [`${'a/b,'.repeat(248)}text/csv`, 'text/csv'],
     ['a'.repeat(1000), null],
   ])('%.60s is %s', (accept, type) => {
     expect(choose(accept)).toBe(type);
@@ -44,8 +40,8 @@ describe('the encoding for Accept-Encoding', () => {
     ['identity, gzip;q=0.5', 'identity'],
     ['zstd', 'identity'],
     ['nonsense;;;', 'identity'],
-    [`br,${'a,'.repeat(8000)}`, 'br'],
-    [`${'a,'.repeat(8000)}br`, 'identity'],
+    [`br,${'a,'.repeat(400)}`, 'br'],
+    [`br,${'a,'.repeat(500)}`, 'identity'],
   ])('%j is %s', (header, encoding) => {
     expect(toEncoding(header)).toBe(encoding);
   });
