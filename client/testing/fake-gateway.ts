@@ -1,13 +1,7 @@
 import type { Account } from '../src/generated/types.gen.js';
 import type { FailOptions, FakeCall, FakeGateway, FakeGatewayOptions, Scene } from '../src/testing.js';
 import { matchesTag, toCacheHeaders } from '../../src/accounts/cache-headers.js';
-import {
-  chooseListType,
-  filtersSchema,
-  FORMAT_OF_TYPE,
-  listQuerySchema,
-  noQuerySchema,
-} from '../../src/accounts/list-query.js';
+import { chooseFormat, filtersSchema, listQuerySchema, noQuerySchema } from '../../src/accounts/list-query.js';
 import { readCacheDirectives } from '../../src/cache/freshness.js';
 import { GatewayError, toGatewayError } from '../../src/errors/gateway-error.js';
 import { toProblemDocument, toProblemHeaders } from '../../src/errors/problem-document.js';
@@ -55,7 +49,7 @@ const ROUTES: Readonly<Record<Endpoint, Route>> = {
     path: /^accounts$/,
     toQuery(input, accept) {
       const query = readInput(input, listQuerySchema);
-      return query[query.format ?? FORMAT_OF_TYPE[chooseListType(accept)]];
+      return query[query.format ?? chooseFormat(accept)];
     },
   },
   account: {

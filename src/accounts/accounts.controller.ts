@@ -6,14 +6,7 @@ import { readQuery } from '../representation/read-query.js';
 import { refTo } from '../representation/schemas.js';
 import { DOCUMENT_SCHEMAS } from '../list/document-schemas.js';
 import { CSV_COLUMNS } from '../list/csv.js';
-import {
-  chooseListType,
-  filtersSchema,
-  FORMAT_OF_TYPE,
-  listQuerySchema,
-  MEDIA_TYPES,
-  noQuerySchema,
-} from './list-query.js';
+import { chooseFormat, filtersSchema, listQuerySchema, MEDIA_TYPES, noQuerySchema } from './list-query.js';
 import { Responder } from './responder.js';
 
 type Sent = void | Promise<void>;
@@ -45,7 +38,7 @@ export class AccountsController {
     @Res() reply: FastifyReply,
   ): Sent {
     const query = readQuery(request, listQuerySchema);
-    const format = query.format ?? FORMAT_OF_TYPE[chooseListType(request.headers.accept)];
+    const format = query.format ?? chooseFormat(request.headers.accept);
     return format === 'json'
       ? this.responder.sendJson(request, reply, query.json)
       : this.responder.sendExport(request, reply, query[format]);

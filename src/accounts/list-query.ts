@@ -46,23 +46,16 @@ const oneOf = <const T extends string>(values: readonly [T, ...T[]]) =>
     error: (issue) => (Array.isArray(issue.input) ? 'is given more than once' : `must be one of ${values.join(', ')}`),
   });
 
+export const MEDIA_TYPES = { json: 'application/json', csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
+
 const FORMATS = ['json', 'csv', 'ndjson'] as const;
-type Format = (typeof FORMATS)[number];
+const chooseType = createStrictTypeChooser([MEDIA_TYPES.json, MEDIA_TYPES.csv, MEDIA_TYPES.ndjson]);
 
-export const MEDIA_TYPES = {
-  json: 'application/json',
-  csv: 'text/csv',
-  ndjson: 'application/x-ndjson',
-} as const satisfies Record<Format, string>;
-
-/** Chooses the list's media type by Accept: JSON if there is no preference. @throws GatewayError not-acceptable */
-export const chooseListType = createStrictTypeChooser([MEDIA_TYPES.json, MEDIA_TYPES.csv, MEDIA_TYPES.ndjson]);
-
-export const FORMAT_OF_TYPE = {
-  [MEDIA_TYPES.json]: 'json',
-  [MEDIA_TYPES.csv]: 'csv',
-  [MEDIA_TYPES.ndjson]: 'ndjson',
-} as const;
+/** Chooses the list's format by Accept: JSON if there is no preference. @throws GatewayError not-acceptable */
+export function chooseFormat(accept?: string): keyof typeof MEDIA_TYPES {
+  const type = chooseType(accept);
+  return FORMATS.find((format) => MEDIA_TYPES[format] === type) ?? 'json';
+}
 
 const SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const) as [Sort, ...Sort[]];
 

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-const text = (example: string, description?: string) =>
+export const text = (example: string, description?: string) =>
   z
     .string()
     .nullable()
     .meta({ example, ...(description !== undefined && { description }) });
 /** `format: decimal` marks a string that contains a number of any length. */
-const decimal = (example: string, description = 'a decimal with the digits that the bank sent') =>
+export const decimal = (example: string, description = 'a decimal with the digits that the bank sent') =>
   z.string().nullable().meta({ format: 'decimal', example, description });
 /** The bank writes dates in several forms. */
 const date = (example: string, name: string) => text(example, `the bank's ${name}, unchanged; formats differ`);

@@ -5,21 +5,28 @@ export function addDecimals(a: string, b: string): string {
 
 /** Adds decimals exactly. The sum keeps the most decimal places of its terms. */
 export class ExactSum {
+  /** The sum in units of its last decimal place: 1.5 at two places is 150. */
   #units = 0n;
   #places = 0;
 
   add(amount: string): this {
-    const places = decimalPlaces(amount);
-    if (places > this.#places) {
-      this.#units *= 10n ** BigInt(places - this.#places);
-      this.#places = places;
+    const [whole = '', fraction = ''] = amount.split('.');
+    if (fraction.length > this.#places) {
+      this.#units *= 10n ** BigInt(fraction.length - this.#places);
+      this.#places = fraction.length;
     }
-    this.#units += toUnits(amount, this.#places);
+    this.#units += BigInt(whole + fraction.padEnd(this.#places, '0'));
     return this;
   }
 
+  /** A zero has no sign. */
   toString(): string {
-    return fromUnits(this.#units, this.#places);
+    const places = this.#places;
+    const sign = this.#units < 0n ? '-' : '';
+    const digits = String(this.#units)
+      .replace('-', '')
+      .padStart(places + 1, '0');
+    return places === 0 ? sign + digits : `${sign}${digits.slice(0, -places)}.${digits.slice(-places)}`;
   }
 }
 
@@ -34,22 +41,4 @@ export function toSortableDecimal(text: string): string {
   if (!text.startsWith('-') || key === '000.') return `+${key}`;
   // the larger the digits, the smaller a negative number; `~` makes one that ends earlier the larger one
   return `!${key.replace(/\d/g, (digit) => String(9 - Number(digit)))}~`;
-}
-
-/** The number of digits after the decimal point. */
-function decimalPlaces(text: string): number {
-  const point = text.indexOf('.');
-  return point === -1 ? 0 : text.length - point - 1;
-}
-
-/** A decimal as a whole number of its smallest unit at `places` decimal places, at least its own: 1.5 at 2 is 150. */
-function toUnits(text: string, places: number): bigint {
-  return BigInt(text.replace('.', '') + '0'.repeat(places - decimalPlaces(text)));
-}
-
-/** The reverse of `toUnits`; a zero has no sign. */
-function fromUnits(units: bigint, places: number): string {
-  const digits = (units < 0n ? -units : units).toString().padStart(places + 1, '0');
-  const sign = units < 0n ? '-' : '';
-  return places === 0 ? sign + digits : `${sign}${digits.slice(0, -places)}.${digits.slice(-places)}`;
 }

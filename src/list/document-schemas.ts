@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { accountSchema } from './account-schema.js';
+import { accountSchema, decimal, text } from './account-schema.js';
 
 const snapshotSchema = z
   .object({
@@ -22,24 +22,12 @@ const pageSchema = z
   })
   .meta({ id: 'Page' });
 
-const sum = z
-  .string()
-  .nullable()
-  .meta({ format: 'decimal', example: '70432.10' })
-  .describe('the exact sum as a decimal; null when an entry lacks the amount');
-const date = z
-  .string()
-  .nullable()
-  .meta({ example: '2026-11-20T00:00:00+00:00' })
-  .describe("the bank's text, unchanged");
+const sum = decimal('70432.10', 'the exact sum as a decimal; null when an entry lacks the amount');
+const date = text('2026-11-20T00:00:00+00:00', "the bank's text, unchanged");
 
 const totalSchema = z
   .object({
-    currency: z
-      .string()
-      .nullable()
-      .meta({ example: 'EUR' })
-      .describe("the entries' own; never added across currencies"),
+    currency: text('EUR', "the entries' own; never added across currencies"),
     accounts: z.int().min(0).meta({ example: 7 }).describe('accounts with an entry in this currency'),
     missing: z.int().min(0).meta({ example: 0 }).describe('entries that lack an amount'),
     beginOfDay: sum,
