@@ -4,33 +4,25 @@ import { createMatch, type Filters } from './match.js';
 import { MAX_KEPT_LENGTH, SearchTexts } from './search-texts.js';
 import { reverseOrder, sortAccounts, type Sort, type SortField } from './sort.js';
 
-/** The bounds of one list (docs/bounds.md#the-bank). */
+// docs/bounds.md#the-bank
 const MAX_ACCOUNTS = 200_000;
 /** Limit for accounts and balances together. */
 const MAX_CURRENCIES = 500;
 
-/**
- * Accounts processed between two pauses. A pause costs as much as most comparisons, but long texts take a hundred times
- * as long.
- */
+/** Accounts between two pauses. A pause costs as much as most comparisons, but long texts take a hundred times as long. */
 const ACCOUNTS_A_STEP = 10;
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** Filters and sort order. */
 export interface Selection {
   readonly filters: Filters;
   readonly sort: Sort;
 }
 
-/**
- * The accounts of one refresh as plain objects. First all accounts are added, then it answers queries. It knows nothing
- * of threads, HTTP or clocks.
- */
+/** The accounts of one refresh. First all are added, then it answers queries. */
 export class AccountList {
   readonly #byId = new Map<string, Account>();
   readonly #currencies = new Set<string>();
-  /** Sort orders that callers requested, each sorted once. */
   readonly #orders = new Map<Sort, readonly Account[]>();
   readonly #searchTexts: SearchTexts;
 
@@ -74,7 +66,6 @@ export class AccountList {
     return order;
   }
 
-  /** The accounts that match, in order. */
   *select({ filters, sort }: Selection): Generator<undefined, readonly Account[]> {
     const ordered = this.inOrder(sort);
     const matches = createMatch(filters, this.#searchTexts);

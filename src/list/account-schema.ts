@@ -11,9 +11,6 @@ export const decimal = (example: string, description = 'a decimal with the digit
 /** The bank writes dates in several forms. */
 const date = (example: string, name: string) => text(example, `the bank's ${name}, unchanged; formats differ`);
 
-/**
- * A balance of an account. Amounts are decimals with the bank's digits. Dates are the bank's own strings, unchanged.
- */
 export const balanceSchema = z
   .object({
     type: text('CurrentBalance'),
@@ -47,8 +44,8 @@ const ownerSchema = z
   .meta({ id: 'AccountOwner', description: "the bank's `ownedByCompany…`" });
 
 /**
- * Schema of an account for internal web apps (docs/api.md#account): the source of the type and of the OpenAPI document.
- * Every field is always present; arrays and objects are never null.
+ * An account for internal web apps (docs/api.md#account): the source of the type and of the OpenAPI document. Every
+ * field is always present; arrays and objects are never null.
  */
 export const accountSchema = z
   .object({

@@ -62,17 +62,13 @@ function isIban(identifier: string): boolean {
   return isValidIBAN(identifier.replaceAll(' ', '').toUpperCase());
 }
 
-/** Limit of different texts to share. With more, accounts evidently do not have them in common. */
+/** With more different texts, accounts evidently do not have them in common. */
 const MAX_TEXTS = 50_000;
 
-/**
- * Texts that many accounts share, such as their owner's name. Keeping each once saves a quarter of a long list's
- * memory.
- */
+/** Texts that many accounts share. Keeping each once saves a quarter of a long list's memory. */
 export class SharedTexts {
   readonly #texts = new Map<string, string>();
 
-  /** The kept copy of the text. */
   share<T extends string | null>(text: T): T | string {
     if (text === null) return text;
     const kept = this.#texts.get(text);

@@ -6,10 +6,7 @@ import { toSortableInstant } from './sortable-instant.js';
 
 const AMOUNT_FIELDS = ['beginOfDay', 'intraDay', 'current'] as const;
 
-/**
- * Sums the CurrentBalance entries of the accounts by their own currency, in order of currency, null last. Each account
- * is a step.
- */
+/** Sums the CurrentBalance entries of the accounts by their own currency, in order of currency, null last. */
 export function* toTotals(accounts: Iterable<Account>): Generator<undefined, Total[]> {
   const totals = new Map<string | null, RunningTotal>();
   for (const account of accounts) {
@@ -26,12 +23,10 @@ export function* toTotals(accounts: Iterable<Account>): Generator<undefined, Tot
     .map(([currency, total]) => total.toTotal(currency));
 }
 
-/** Running totals of one currency. */
 class RunningTotal {
   #accounts = 0;
   #lastAccount: Account | null = null;
   #missing = 0;
-  /** The first one found if instants are equal. */
   #earliest: { readonly text: string; readonly instant: string } | null = null;
   #latest: { readonly text: string; readonly instant: string } | null = null;
   /** Null as soon as an entry lacks the amount. */
@@ -41,7 +36,7 @@ class RunningTotal {
     current: new ExactSum(),
   };
 
-  /** Adds an entry of an account. All entries of one account are added in a row. */
+  /** All entries of one account are added in a row. */
   add(entry: Balance, account: Account): void {
     if (account !== this.#lastAccount) this.#accounts += 1;
     this.#lastAccount = account;

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors/gateway-error.js';
 
-/** Reads one of the bank's fields. @throws FieldInvalid */
+/** @throws FieldInvalid */
 type Field<T> = (value: unknown) => T;
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
@@ -9,11 +9,10 @@ type Read<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infe
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Thrown for a value that cannot be read. It collects the path on its way up, and never contains the value. */
+/** It collects the path on its way up, and never contains the value. */
 class FieldInvalid extends Error {
   path = '';
 
-  /** Prepends a name or an index to the path. */
   in(part: string | number): this {
     const separator = this.path === '' || this.path.startsWith('[') ? '' : '.';
     this.path = (typeof part === 'number' ? `[${part}]` : part) + separator + this.path;
@@ -21,17 +20,14 @@ class FieldInvalid extends Error {
   }
 }
 
-/** The bounds of one account (docs/bounds.md#the-bank). */
+// docs/bounds.md#the-bank
 const MAX_TEXT = 4000;
 const MAX_ID = 200;
 const MAX_CURRENCY = 10;
 const MAX_ENTRIES = 100;
 const MAX_DIGITS = 400;
 
-/**
- * Well-formed Unicode without NUL, for every format of the answers. Named numbers are already strings of their digits. Null,
- * missing and "" become null.
- */
+/** Well-formed Unicode without NUL, for every format of the answers. Null, missing and "" become null. */
 const textUpTo =
   (max: number): Field<string | null> =>
   (value) => {
@@ -54,7 +50,7 @@ const requiredId: Field<string> = (value) => {
   return found;
 };
 
-/** A string with the digits that the bank sent; an exponent is written out (docs/bank.md#amounts). */
+/** The digits that the bank sent (docs/bank.md#amounts): `readRows` has quoted them. */
 const decimal: Field<string | null> = (value) => {
   if (value === null || value === undefined || value === '') return null;
   const written = typeof value === 'string' && value.length <= MAX_TEXT ? writeOut(value) : null;
@@ -115,7 +111,6 @@ export const ACCOUNT_FIELDS = {
   overdraftRateCalcMethod: text,
 } satisfies Fields;
 
-/** An account as the bank sends it; amounts and rates are strings of digits. */
 export type BankAccount = Read<typeof ACCOUNT_FIELDS>;
 export type BankBalance = Read<typeof BALANCE_FIELDS>;
 
@@ -123,7 +118,7 @@ const account = objectOf(ACCOUNT_FIELDS);
 
 /**
  * Reads one account. A field that cannot be read makes it invalid; a missing or unknown one does not.
- * @param path path of the account in the document, for the message
+ * @param path of the account in the document
  * @throws GatewayError bank-response-invalid, naming the field and never a value
  */
 export function readBankAccount(row: Row, path: string): BankAccount {
@@ -153,10 +148,7 @@ function entriesOf(value: unknown): readonly unknown[] {
 const PLAIN = /^-?\d+(?:\.\d+)?$/;
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/**
- * The decimal without exponent: 1.5e3 → 1500, 25E-4 → 0.0025; null if the text is not a decimal or has more than 400
- * digits (docs/bank.md#amounts).
- */
+/** The decimal without exponent: 25E-4 → 0.0025; null if the text is not a decimal or has more than 400 digits. */
 export function writeOut(text: string): string | null {
   // most are already
   if (text.length <= MAX_DIGITS && PLAIN.test(text)) return text;

@@ -2,20 +2,17 @@ import { GatewayError } from '../errors/gateway-error.js';
 import { readBankAccount, type BankAccount } from './bank-account.js';
 import type { ListDrift } from './list-drift.js';
 
-/** Properties of one page for paging. */
 export interface PageFacts {
   readonly accounts: number;
-  /** Number of its accounts that were on no earlier page. */
+  /** Accounts that were on no earlier page. */
   readonly added: number;
-  /** Total number of records by the bank's count; null without one. */
+  /** The bank's count of all records; null without one. */
   readonly rowCount: number | null;
   /** Page size reported by the bank; null if it reports none. */
   readonly echoedSize: number | null;
 }
 
 /**
- * Reads a page of the list.
- * @param fields receives the fields of each account
  * @param take receives each account, in order, and returns true if none before had its id; if the page is rejected,
  *   discard what it received
  * @throws GatewayError bank-response-invalid, naming the path in the document and never a value; what `take` throws
@@ -40,10 +37,9 @@ type Row = Readonly<Record<string, unknown>>;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Returns the rows of a page (docs/bank.md#envelope-and-paging): the array `result`, else the only property that is an
- * array of objects, else the document itself. `result: null` means no rows on a later page, and invalid on the first. The
- * rows are not checked yet; their numbers are strings of their digits. `path` is the path of the array, "" for a bare
- * one.
+ * The rows of a page (docs/bank.md#envelope-and-paging): the array `result`, else the only property that is an array of
+ * objects, else the document itself. `result: null` is invalid on the first page. The rows are not checked yet; their
+ * numbers are strings of their digits. `path` is the path of the array, "" for a bare one.
  * @throws GatewayError as `readPage`
  */
 export function readRows(body: Uint8Array, pageNumber: number) {
@@ -72,23 +68,18 @@ function parse(body: Uint8Array): unknown {
   }
 }
 
-/**
- * Matches a number after its name. In JSON, a quote, a word and another quote are always a whole string, never part of
- * one.
- */
+/** A number after its name: in JSON, a quote, a word and another quote are always a whole string, never part of one. */
 const NAMED_NUMBER = /("\w+"\s*:\s*)(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?=\s*[,}])/g;
 
 /**
- * Quotes each named number in a JSON text, because JSON.parse would lose digits (19435.50, 20 digits). Invalid JSON stays invalid. A reviver that reads `context.source` takes several times as long.
+ * Quotes each named number, because JSON.parse would lose digits (19435.50, 20 digits). Invalid JSON stays invalid. A
+ * reviver that reads `context.source` takes several times as long.
  */
 export const quoteNumbers = (json: string): string => json.replace(NAMED_NUMBER, '$1"$2"');
 
 /** Pages of up to this many bytes may contain any number of values. */
 const MAX_UNCOUNTED_BYTES = 1_048_576;
-/**
- * In any account, a value with its name is longer than this. A text like `[[],[],…]` would take a hundred times its
- * length in memory.
- */
+/** In any account, a value is longer. A text like `[[],[],…]` would take a hundred times its length in memory. */
 const MIN_BYTES_PER_VALUE = 8;
 
 function hasTooManyValues(body: Uint8Array): boolean {
@@ -111,10 +102,7 @@ function findList(json: Row): { name: string; list: unknown } {
   return { name: found[0], list: found[1] };
 }
 
-/**
- * A property name from the bank's document, for use in a message. Anything but a plain word could be data, such as an
- * IBAN.
- */
+/** A name in the bank's document, for a message. Anything but a plain word could be data, such as an IBAN. */
 const toShown = (name: string) => (/^[A-Za-z_]{1,40}$/.test(name) ? name : '*');
 
 function toRows(list: readonly unknown[], path: string): Row[] {
@@ -124,7 +112,7 @@ function toRows(list: readonly unknown[], path: string): Row[] {
   });
 }
 
-/** A count of at most nine digits, sent as number or text; null for anything else. */
+/** Null for anything but a number of at most nine digits. */
 const toCount = (value: unknown) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : null);
 
 const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);

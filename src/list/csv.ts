@@ -1,9 +1,7 @@
 import type { Account, Balance } from './account.js';
 
-/** CSV separators, which differ between countries. */
 export interface CsvDialect {
   readonly separator: 'comma' | 'semicolon' | 'tab';
-  /** The decimal separator of amounts. */
   readonly decimal: 'point' | 'comma';
 }
 
@@ -12,7 +10,6 @@ const SEPARATORS = { comma: ',', semicolon: ';', tab: '\t' } as const;
 type Text = string | null;
 type ToAmount = (amount: Text) => string;
 
-/** The columns of an account: the same in each of its rows. */
 const ACCOUNT_COLUMNS: Readonly<Record<string, (account: Account) => Text>> = {
   id: ({ id }) => id,
   name: ({ name }) => name,
@@ -26,7 +23,7 @@ const ACCOUNT_COLUMNS: Readonly<Record<string, (account: Account) => Text>> = {
   openedAt: ({ openedAt }) => openedAt,
   closedAt: ({ closedAt }) => closedAt,
 };
-/** The columns of a balance. */
+
 const BALANCE_COLUMNS: Readonly<Record<string, (balance: Balance, toAmount: ToAmount) => string>> = {
   balanceType: ({ type }) => toCell(type),
   balanceCurrency: ({ currency }) => toCell(currency),
@@ -40,10 +37,7 @@ const BALANCE_COLUMNS: Readonly<Record<string, (balance: Balance, toAmount: ToAm
 
 export const CSV_COLUMNS = [...Object.keys(ACCOUNT_COLUMNS), ...Object.keys(BALANCE_COLUMNS), 'asOf'];
 
-/**
- * Writes CSV with a header line: one row for each balance of each account, and one for an account without balances.
- * Escapes the cells of an account once, however many rows repeat them (docs/api.md#csv-and-ndjson).
- */
+/** A header line, then a row for each balance of each account, or one without balance (docs/api.md#csv-and-ndjson). */
 export function* toCsv(accounts: Iterable<Account>, asOf: string, dialect: CsvDialect): Generator<string> {
   const separator = SEPARATORS[dialect.separator];
   const toAmount = createAmountFormat(dialect);
@@ -54,6 +48,7 @@ export function* toCsv(accounts: Iterable<Account>, asOf: string, dialect: CsvDi
   // with the byte order mark, Excel reads UTF-8
   yield `\uFEFF${CSV_COLUMNS.join(separator)}\r\n`;
   for (const account of accounts) {
+    // escaped once, however many rows repeat it
     const start = ofAccount.map((cell) => toCell(cell(account)) + separator).join('');
     if (account.balances.length === 0) yield start + withoutBalance;
     for (const balance of account.balances) {
@@ -63,8 +58,8 @@ export function* toCsv(accounts: Iterable<Account>, asOf: string, dialect: CsvDi
 }
 
 /**
- * Matches texts that a spreadsheet may read as a formula (OWASP, CSV injection). Full-width forms count in some
- * languages, and leading white space, control and format characters are skipped.
+ * Texts that a spreadsheet may read as a formula (OWASP, CSV injection). Full-width forms count in some languages, and leading
+ * white space, control and format characters are skipped.
  */
 const FORMULA = /^(?:[\t\r]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u;
 /** Quotes text that contains any possible separator, because programs guess which one is used. */

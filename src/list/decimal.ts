@@ -10,12 +10,13 @@ export class ExactSum {
   #places = 0;
 
   add(amount: string): this {
-    const [whole = '', fraction = ''] = amount.split('.');
-    if (fraction.length > this.#places) {
-      this.#units *= 10n ** BigInt(fraction.length - this.#places);
-      this.#places = fraction.length;
+    const point = amount.indexOf('.');
+    const places = point === -1 ? 0 : amount.length - point - 1;
+    if (places > this.#places) {
+      this.#units *= 10n ** BigInt(places - this.#places);
+      this.#places = places;
     }
-    this.#units += BigInt(whole + fraction.padEnd(this.#places, '0'));
+    this.#units += BigInt(amount.replace('.', '') + '0'.repeat(this.#places - places));
     return this;
   }
 
@@ -30,10 +31,7 @@ export class ExactSum {
   }
 }
 
-/**
- * A string that sorts exactly as the decimal does, at any length. Equal decimals (1.10 and 1.1, -0 and 0) have equal
- * strings.
- */
+/** A string that sorts as the decimal does, at any length. Equal decimals (1.10 and 1.1, -0 and 0) have equal strings. */
 export function toSortableDecimal(text: string): string {
   const [whole = '', fraction = ''] = text.replace('-', '').split('.');
   const digits = whole.replace(/^0+/, '');

@@ -45,10 +45,8 @@ export const DOCUMENT_SCHEMAS = {
   totals: documentOf('BalancesAnswer', { totals: z.array(totalSchema) }),
 };
 
-/** The property `snapshot` of a document: the refresh that its data come from. */
 export type SnapshotFacts = z.infer<typeof snapshotSchema>;
 
-/** The sums of one currency (docs/api.md#balances). */
 export type Total = z.infer<typeof totalSchema>;
 
 type Schemas = typeof DOCUMENT_SCHEMAS;

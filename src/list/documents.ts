@@ -4,10 +4,9 @@ import type { SnapshotFacts } from './document-schemas.js';
 import { findProperties, toRows, type Export, type Query } from './queries.js';
 import type { Sliced } from './slices.js';
 
-/** Maximum length of a document built as a whole, in characters. */
+/** Characters. */
 const MAX_LENGTH = 4 * 1024 * 1024;
 
-/** The document that answers a query, as the bytes that are sent. */
 export interface WholeDocument {
   /** Digest of the data, `stale` and `complete`: equal for equal data, whichever refresh or instance they came from. */
   readonly digest: string;
@@ -37,10 +36,7 @@ export function* toDocument(list: AccountList, query: Query, facts: SnapshotFact
   return { digest, body };
 }
 
-/**
- * A document in parts, of any length: for a query whose document has a null body, or for an export. A step without text
- * is undefined.
- */
+/** A document of any length in parts, for a null body or an export. A step without text is undefined. */
 export function* toParts(
   list: AccountList,
   asked: Query | Export,

@@ -1,9 +1,8 @@
 import { hasManyDigits } from '../errors/many-digits.js';
 import { ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS, type Fields } from './bank-account.js';
 
-/** A difference from the known account; contains a value only for a word of an open list. */
 export interface Drift {
-  /** The path within the account, for example `balances[].availableAmount`. */
+  /** Within the account, for example `balances[].availableAmount`. */
   readonly path: string;
   /** The unknown word of `status`, `protectionType` or a balance's `type`, if it has at most 40 letters. */
   readonly value?: string;
@@ -11,7 +10,6 @@ export interface Drift {
   readonly missing?: true;
 }
 
-/** Fields of a list's accounts, compared with the known fields. */
 export interface FoundFields {
   /** Unknown keys and words, each once, at most 200. */
   readonly drift: readonly Drift[];
@@ -19,12 +17,11 @@ export interface FoundFields {
   readonly known: readonly string[];
 }
 
-/** Maximum number of findings per list. */
 const MAX_DRIFT = 200;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A known field. An open list has its known words; a list of objects has the objects' fields. */
+/** An open list has its known words; a list of objects has the objects' fields. */
 interface KnownField {
   readonly path: string;
   readonly words: readonly unknown[] | undefined;
@@ -50,12 +47,11 @@ function toLevel(prefix: string, fields: Fields, entries: Readonly<Record<string
   return new Map(paths.map(([key, path]) => [key, { path, words: WORDS[path], entries: entries[key] }]));
 }
 
-/** Gathers the fields of the accounts of a list, of their balances and identifiers. */
+/** Gathers the fields of a list's accounts, and their differences from the known ones (docs/bank.md#drift). */
 export class ListDrift {
   readonly #drift = new Map<string, Drift>();
   readonly #known = new Set<string>();
 
-  /** Adds one of the bank's accounts. */
   add(account: Row): void {
     this.#check(account, ACCOUNT, '');
   }

@@ -9,21 +9,19 @@ import type { Export, Query } from './queries.js';
 import { MAX_KEPT_LENGTH } from './search-texts.js';
 import { inSlices, type Sliced } from './slices.js';
 
-/** Approximate length of one piece of a long document, in characters. */
+/** Characters. */
 const PIECE_LENGTH = 65_536;
 
 const utf8 = new TextEncoder();
 
-/** A finished list: the number of its accounts, and the bank's fields found in it. */
 export interface WholeList {
   readonly accounts: number;
   readonly fields: FoundFields;
 }
 
 /**
- * The work of a list thread: builds one list, from the bank's pages or from a stored copy, and then answers queries
- * about it. In a thread, messages from the serving thread call its methods (list-thread.ts); the doctor calls them
- * directly.
+ * Builds one list, from the bank's pages or from a stored copy, and then answers queries about it. Messages from the
+ * serving thread call its methods (snapshot/list-thread.ts); the doctor calls them directly.
  */
 export class ListService {
   #list = createList();
@@ -40,7 +38,6 @@ export class ListService {
     return readPage(number, body, this.#drift, (account) => this.#list.add(toAccount(account, this.#texts)));
   }
 
-  /** Completes the list. */
   finish(): WholeList {
     this.#texts = new SharedTexts();
     this.#list.inOrder('name');

@@ -8,7 +8,6 @@ export type ListMethod = {
   [K in keyof ListService]: ListService[K] extends (...args: never) => unknown ? K : never;
 }[keyof ListService];
 
-/** A method call on the list service, from the serving thread. */
 export interface ListCall {
   readonly id: number;
   readonly method: ListMethod;
@@ -20,7 +19,6 @@ export interface CancelCall {
   readonly cancel: number;
 }
 
-/** The result of the call with the same id. */
 export type ListReply =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly problem: { readonly code: ProblemCode; readonly detail: string } }

@@ -7,15 +7,14 @@ type Match = (account: Account) => boolean;
 interface Filter {
   /** For readers of the OpenAPI document. */
   readonly description: string;
-  /** Maximum length of a wanted value, in characters. */
+  /** Characters of a wanted value. */
   readonly maxLength: number;
   /** Normalizes wanted values, so that equivalent ones share one response. */
   readonly fold: (wanted: string) => string;
-  /** Creates the check for a folded value. */
   readonly create: (wanted: string, texts: SearchTexts) => Match;
 }
 
-/** Looks for the wanted value among an account's values, ignoring case; null matches nothing. */
+/** Null matches nothing. */
 const oneOf = (
   description: string,
   maxLength: number,
@@ -61,7 +60,7 @@ export type FilterName = keyof typeof FILTERS;
 /** Folded filters for accounts; all given ones must match, and none is empty. */
 export type Filters = { readonly [K in FilterName]?: string | undefined };
 
-/** Creates the check for filters; null if there are none. */
+/** Null without filters. */
 export function createMatch(filters: Filters, texts: SearchTexts): Match | null {
   const checks: Match[] = [];
   for (const [name, { create }] of Object.entries(FILTERS)) {

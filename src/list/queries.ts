@@ -6,7 +6,6 @@ import type { Filters } from './match.js';
 import type { Sliced } from './slices.js';
 import { toTotals } from './balance-totals.js';
 
-/** Finds the properties of a document; null for an account that is not in the list. */
 type Find<K extends QueryKind> = (list: AccountList, query: never) => Sliced<Properties<K> | null>;
 
 /** The queries with a JSON document as their response. Add one here, and its document in document-schemas.ts. */
@@ -38,7 +37,6 @@ interface Page {
   readonly size: number;
 }
 
-/** A query, as sent by the serving thread. */
 export type Query = { [K in QueryKind]: { readonly kind: K } & Parameters<(typeof QUERIES)[K]>[1] }[QueryKind];
 
 /** The properties of the document except `snapshot`; null for an account that is not in the list. */
@@ -52,10 +50,7 @@ export type Export =
   | { readonly kind: 'csv'; readonly selection: Selection; readonly dialect: CsvDialect }
   | { readonly kind: 'ndjson'; readonly selection: Selection };
 
-/**
- * Yields the rows of a CSV or NDJSON export; undefined where the thread may pause.
- * @param asOf time of the request to the bank
- */
+/** The rows of an export; undefined where the thread may pause. */
 export function* toRows(list: AccountList, asked: Export, asOf: string): Generator<string | undefined, void> {
   const matching = yield* list.select(asked.selection);
   if (asked.kind === 'csv') yield* toCsv(matching, asOf, asked.dialect);

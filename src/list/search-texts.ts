@@ -1,11 +1,8 @@
 import type { Account } from './account.js';
 
-/**
- * Maximum number of folded characters to keep, over all accounts. Further accounts are folded again for each search.
- */
+/** Folded characters to keep, over all accounts. Further accounts are folded again for each search. */
 export const MAX_KEPT_LENGTH = 20_000_000;
 
-/** The texts of an account, folded for searching. */
 export interface SearchText {
   /** Name, description and owner. */
   readonly words: string;
@@ -38,13 +35,9 @@ const ASCII = /^\p{ASCII}*$/u;
 /** Upper-case letters that Unicode does not decompose: with a stroke, or ligatures of two letters. */
 const UNDECOMPOSED: Readonly<Record<string, string>> = { Ø: 'O', Ł: 'L', Đ: 'D', Ħ: 'H', Ŧ: 'T', Æ: 'AE', Œ: 'OE' };
 
-/** Folds a whole value for comparison: removes only letter case. */
 export const foldCase = (text: string): string => text.toLowerCase();
 
-/**
- * Folds a text for searching: removes letter case, accents, strokes and format characters (soft hyphen, zero-width space,
- * direction marks). Any white space is one space.
- */
+/** Removes letter case, accents, strokes and format characters (soft hyphen …); any white space is one space. */
 export function foldText(text: string): string {
   if (ASCII.test(text)) return withSingleSpaces(text).toUpperCase();
   const visible = withSingleSpaces(text.replace(/\p{Cf}/gu, ''));
@@ -55,28 +48,26 @@ export function foldText(text: string): string {
   return plain.replace(/[ØŁĐĦŦÆŒ]/g, (letter) => UNDECOMPOSED[letter] ?? letter);
 }
 
-/** Folds an IBAN or identifier for comparison: keeps letters and digits, without letter case, accents and a leading "IBAN". */
+/** Keeps letters and digits of an IBAN or identifier, without letter case, accents and a leading "IBAN". */
 export const foldNumber = (text: string): string =>
   foldText(text)
     .replace(/[^\p{L}\p{N}]/gu, '')
     .replace(/^IBAN(?=[A-Z]{2}\d\d)/, '');
 
-/** Number of characters (UTF-16 units) of each text to search. */
+/** Characters (UTF-16 units) of each text to search. */
 const SEARCHED_LENGTH = 500;
-/** Number of characters of all IBANs and identifiers of an account to search: more than 200 IBANs. */
+/** Characters of all IBANs and identifiers of an account to search: more than 200 IBANs. */
 const SEARCHED_NUMBERS_LENGTH = 8000;
-/** Delimiter between and around texts; no search value contains it. */
+// no search value contains these
 const BETWEEN = '\n';
-/** End marker of a truncated text, which is not a whole value. No search value contains it. */
+/** End of a truncated text, which is not a whole value. */
 const CUT = '\0';
 
-/** Text that `q` searches: name, description and owner, folded. */
 function toSearchText({ name, description, owner }: Account): string {
   const texts = [name, description, owner.id, owner.name, owner.number];
   return BETWEEN + texts.map((text) => toLine(text, foldText)).join('');
 }
 
-/** All IBANs and identifiers, folded; `iban` and `q` search them. */
 function toNumbersText({ ibans, identifiers }: Account): string {
   let lines = BETWEEN;
   for (const number of [...ibans, ...identifiers.map(({ account }) => account)]) {

@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises';
 /** Work that can pause at each `yield`. */
 export type Sliced<T> = Generator<undefined, T>;
 
-/** Maximum time for one query before others get a slice. */
 const SLICE_MS = 20;
 
 /**

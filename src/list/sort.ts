@@ -2,10 +2,7 @@ import type { Account } from './account.js';
 import { toSortableDecimal } from './decimal.js';
 import { toSortableInstant } from './sortable-instant.js';
 
-/**
- * The fields to sort accounts by, with the sort key of an account for each. Accounts without a key come last in both
- * directions.
- */
+/** The sort key of an account for each field. Accounts without a key come last in both directions. */
 const SORT_KEYS = {
   name: ({ name }) => name,
   currency: ({ currency }) => currency,
@@ -25,7 +22,7 @@ export const SORT_FIELDS = Object.keys(SORT_KEYS) as SortField[];
 /** A sort order: `-name` is by name, descending. */
 export type Sort = SortField | `-${SortField}`;
 
-/** Number of characters of a name to collate. A crafted name of 4000 can take a second for a single comparison. */
+/** Characters of a name. A crafted one of 4000 can take a second for a single comparison. */
 const COLLATED_LENGTH = 100;
 
 // English adds no rules to Unicode's root collation; "und" would take the machine's language instead
@@ -66,16 +63,15 @@ export function reverseOrder(ascending: readonly Account[], field: SortField): A
 
 const compareIds = (a: Account, b: Account): number => compareTexts(a.id, b.id);
 
-/** Compares two strings by their code units: less than 0 if `a` comes before `b`. The same in every language. */
+/** Compares two strings by their code units: the same in every language. */
 export function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }
 
 /**
- * Compares two names as people expect: 2 comes before 10. Only the first 100 characters are collated; longer names that
- * agree so far are ordered by code units. Written in JavaScript, because a sort with a native comparator cannot be
- * interrupted.
+ * Compares two names as people expect: 2 comes before 10. Longer names that agree in their first 100 characters are
+ * ordered by code units. A sort with the native comparator alone cannot be interrupted.
  */
 function compareNames(a: string, b: string): number {
   const order = collator.compare(a.slice(0, COLLATED_LENGTH), b.slice(0, COLLATED_LENGTH));

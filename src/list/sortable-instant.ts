@@ -2,12 +2,12 @@
 const INSTANT =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](?=\d)(\d*[1-9])?0*)?)?(?:[Zz]|([+-])(\d\d):?(\d\d)?)?)?$/;
 
-/** Added to seconds since 1970, so that all instants from year 0 to 9999 have 12 digits. */
+/** Gives all instants from year 0 to 9999 12 digits. */
 const OFFSET_SECONDS = 300_000_000_000;
 
 /**
- * Converts an instant (ISO 8601 as in docs/bank.md#dates: date alone, any fraction, any offset) to a string that sorts
- * by time, including the fraction; null for any other text. A text without an offset counts as UTC.
+ * A string that sorts by time, for an instant in any form of docs/bank.md#dates; null for any other text. Without an
+ * offset, it counts as UTC.
  */
 export function toSortableInstant(text: string): string | null {
   const match = INSTANT.exec(text);
