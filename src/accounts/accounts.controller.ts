@@ -11,7 +11,6 @@ import { Responder } from './responder.js';
 
 type Sent = void | Promise<void>;
 
-/** Accounts for internal web apps, from one complete snapshot. */
 @ApiTags('accounts')
 @Controller('api/v1')
 export class AccountsController {

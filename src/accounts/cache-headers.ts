@@ -8,9 +8,8 @@ type Served = Pick<ServedSnapshot, 'stale' | 'cache' | 'failure' | 'retryInMs'> 
 };
 
 /**
- * The headers that describe the age of a response (docs/api.md#headers). `Age` is in whole seconds; a cache subtracts it
- * from `max-age` (RFC 9111). A stale response may be kept until another call can reach the bank, at least a second.
- * @param ageMs current age of the snapshot
+ * The headers that describe the age of a response (docs/api.md#headers). A cache subtracts `Age` from `max-age` (RFC
+ * 9111). A stale response may be kept until another call can reach the bank, at least a second.
  */
 export function toCacheHeaders(served: Served, ageMs: number, limits: FreshnessLimits): Record<string, string> {
   const { snapshot, stale, retryInMs } = served;
@@ -30,10 +29,7 @@ export function toCacheHeaders(served: Served, ageMs: number, limits: FreshnessL
   };
 }
 
-/**
- * A weak entity tag (RFC 9110 §8.8.3) of an export: it differs for each snapshot, because each CSV row contains the
- * snapshot's time.
- */
+/** The entity tag of an export differs for each snapshot, because each CSV row contains the snapshot's time. */
 export function toExportTag(served: ServedSnapshot, key: string): string {
   const { snapshot, stale } = served;
   const parts = [key, snapshot.asOf, snapshot.durationMs, stale, snapshot.complete];
@@ -49,12 +45,10 @@ export function matchesTag(header: string | undefined, etag: string): boolean {
   return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === opaque);
 }
 
-/** Words of RFC 9211: `stale` where the cached snapshot was too old for this request. */
+/** RFC 9211: `stale` where the cached snapshot was too old for this request. */
 const FORWARDED = { miss: 'miss', refreshed: 'stale', request: 'request' } as const;
 
-/**
- * The handling of the request by this cache (RFC 9211): `detail` is the code of the failure behind a stale response.
- */
+/** `detail` is the code of the failure behind a stale response. */
 function toCacheStatus({ cache, failure }: Served, ttlSeconds: number): string {
   // when too many callers wait, the cache responds itself and forwards nothing
   const outcome = cache === 'hit' || failure === 'overloaded' ? 'hit' : `fwd=${FORWARDED[cache]}`;

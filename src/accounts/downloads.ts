@@ -3,22 +3,18 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../errors/gateway-error.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 
-const LIMITS = {
-  downloads: 8,
-  durationMs: 120_000,
-};
+const MAX_RUNNING = 8;
+const MAX_DURATION_MS = 120_000;
 const RETRY_AFTER_MS = 5000;
 
-/** Sends long documents in pieces: at most 8 at once, each for at most 120 s. */
 @Injectable()
 export class Downloads {
   #running = 0;
-  /** Resolves when the next download has ended. */
+  /** Resolved when the next download has ended. */
   #ended = Promise.withResolvers<void>();
 
   /**
-   * Waits for a slot and occupies it until the stream is closed. If `caller` aborts, as it does on a disconnect, the
-   * stream is destroyed.
+   * Waits for a slot and occupies it until the stream is closed. If `caller` aborts, the stream is destroyed.
    * @param begin starts the download, which ends when its signal aborts; not called after the caller has left
    * @param waitMs for a slot and for the first piece
    * @throws GatewayError overloaded after `waitMs`; what the first piece throws; the reason of `caller`
@@ -55,9 +51,9 @@ export class Downloads {
   /** Wakes waiting callers in order of arrival. @throws GatewayError overloaded; the reason of `caller` */
   async #takeSlot(caller: AbortSignal, deadline: number): Promise<void> {
     caller.throwIfAborted();
-    while (this.#running >= LIMITS.downloads) {
+    while (this.#running >= MAX_RUNNING) {
       const ended = await within(orAborted(this.#ended.promise, caller), Math.ceil(deadline - performance.now()));
-      if (ended === TIMED_OUT) throw overloaded(`${LIMITS.downloads} downloads are already running.`);
+      if (ended === TIMED_OUT) throw overloaded(`${MAX_RUNNING} downloads are already running.`);
     }
     this.#running += 1;
   }
@@ -72,7 +68,7 @@ export class Downloads {
 /** Destroys a stream when its caller leaves, or after 120 s. Keeps no reference to a closed stream. */
 function endInTime(stream: Readable, caller: AbortSignal, onClose: () => void): void {
   const onLeft = () => stream.destroy();
-  const cutOff = setTimeout(() => stream.destroy(new Error('the download took too long')), LIMITS.durationMs);
+  const cutOff = setTimeout(() => stream.destroy(new Error('the download took too long')), MAX_DURATION_MS);
   caller.addEventListener('abort', onLeft, { once: true });
   stream.once('close', () => {
     clearTimeout(cutOff);

@@ -16,7 +16,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const OVERHEAD_BYTES = 500;
 /** At most 2 at once, so that they never occupy every thread in Node's pool. */
 const MAX_COMPRESSING = 2;
-/** Beyond this queue length, responses are sent uncompressed. */
+/** Beyond, responses are sent uncompressed. */
 const MAX_WAITING_TO_COMPRESS = 16;
 
 export interface EncodedResponse {
@@ -29,22 +29,19 @@ export interface EncodedResponse {
   readonly body: Buffer | null;
 }
 
-/**
- * A response under construction, shared by all callers who wait for it. It is canceled when the last of them leaves.
- */
+/** Shared by all callers who wait for it; canceled when the last of them leaves. */
 interface Building {
   readonly response: Promise<EncodedResponse | null>;
   readonly end: AbortController;
   callers: number;
 }
 
-/** The responses of one snapshot; freed together with it. */
+/** Freed together with their snapshot. */
 interface ResponsesOfSnapshot {
   readonly ready: LRUCache<string, EncodedResponse>;
   readonly building: Map<string, Building>;
 }
 
-/** The keys of the responses to one query. */
 type Keys = Readonly<Record<'fresh' | 'stale', Readonly<Record<Encoding, string>>>>;
 
 /** JSON responses as they are sent. Equal queries of one snapshot share one while it is kept, whatever their URLs. */
@@ -58,8 +55,7 @@ export class EncodedResponses {
   constructor(private readonly settings: Settings) {}
 
   /**
-   * Returns the response: at once from memory, or built once for all callers who wait for it. Null for an account that
-   * is not in the list.
+   * At once from memory, or built once for all callers who wait. Null for an account that is not in the list.
    * @param toSignal creates the caller's signal, if the caller must wait
    * @throws as `ListThread.document`; the reason of the signal when it aborts
    */
@@ -141,7 +137,6 @@ function toKeys(query: string): Keys {
   return { fresh: of('fresh'), stale: of('stale') };
 }
 
-/** Waits for the response under way for this key, or for a new one. */
 async function join(
   building: Map<string, Building>,
   key: string,
@@ -171,7 +166,6 @@ function begin(build: (signal: AbortSignal) => Building['response']): Building {
 
 const isSmall = ({ body }: EncodedResponse): boolean => body !== null && body.length <= MIN_COMPRESSED_BYTES;
 
-/** The property `snapshot` of a response. */
 export const toFacts = (
   { snapshot, stale }: ServedSnapshot,
   limits: Pick<Settings, 'SNAPSHOT_MAX_AGE_MS'>,

@@ -15,7 +15,7 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().min(min).max(max, `must be at most ${max}`));
 
-/** A number in the OpenAPI document, although it is text in a URL. */
+/** The OpenAPI document shows a number, although it is text in a URL. */
 const documented = (shown: { minimum: number; maximum?: number; example: number }) => ({
   type: 'integer',
   maximum: undefined,
@@ -23,7 +23,7 @@ const documented = (shown: { minimum: number; maximum?: number; example: number 
   ...shown,
 });
 
-/** Control characters, and U+FFFD, which replaces invalid UTF-8; written in syntax that every regular expression engine accepts. */
+/** Control characters, and U+FFFD, which replaces invalid UTF-8; in syntax that every engine accepts. */
 const UNFIT = '\\u0000-\\u001F\\u007F-\\u009F\\uFFFD';
 const FIT = new RegExp(`^[^${UNFIT}]*$`);
 
@@ -83,10 +83,7 @@ const parameters = {
   format: oneOf(FORMATS).optional().describe('overrides `Accept`; csv and ndjson return every match, not one page'),
 };
 
-/**
- * The query of /api/v1/accounts, translated into a list query for each format. Names match in any letter case, so the
- * bank's PageNumber and PageSize work.
- */
+/** The query of /api/v1/accounts, as a list query for each format. */
 export const listQuerySchema = withAnyCase(parameters).transform(
   ({ format, sort, pageNumber, pageSize, separator, decimal, ...filters }) => {
     const selection = { filters, sort };
@@ -97,7 +94,7 @@ export const listQuerySchema = withAnyCase(parameters).transform(
   },
 );
 
-/** The query of /api/v1/balances: the same filters. */
+/** The query of /api/v1/balances. */
 export const filtersSchema = withAnyCase(filters);
 
 /** The query of routes without parameters: rejects every parameter by name. */

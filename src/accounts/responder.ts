@@ -24,14 +24,12 @@ const MAX_COMPRESSED_STREAMS = 2;
 
 type Sent = void | Promise<void>;
 
-/** A response with its own headers. */
 interface Document {
   readonly headers: { readonly etag: string } & Readonly<Record<string, string>>;
   /** The document to stream if no response is ready. */
   readonly body: Buffer | Query | Export;
 }
 
-/** Gets the snapshot that a request asks for, and sends responses built from it, with headers that show its age. */
 @Injectable()
 export class Responder {
   #compressedStreams = 0;
@@ -65,10 +63,7 @@ export class Responder {
     });
   }
 
-  /**
-   * Sends every match as a file.
-   * @throws GatewayError as `SnapshotService.get`; overloaded
-   */
+  /** Sends every match as a file. @throws GatewayError as `SnapshotService.get`; overloaded */
   sendExport(request: FastifyRequest, reply: FastifyReply, asked: Export): Sent {
     return this.#withSnapshot(request, (served) => {
       const headers = {
@@ -80,10 +75,7 @@ export class Responder {
     });
   }
 
-  /**
-   * Uses the snapshot for this request. Retries once with the cached snapshot if the list was replaced and ended during
-   * the request.
-   */
+  /** Retries once with the cached snapshot if the list was replaced and ended during the request. */
   #withSnapshot(request: FastifyRequest, use: (served: ServedSnapshot) => Sent): Sent {
     const wanted = readCacheDirectives(request.headers['cache-control']);
     const useServed = (served: ServedSnapshot) => {
@@ -112,7 +104,7 @@ export class Responder {
     return new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS });
   }
 
-  /** Sends every response: 304 if the caller already has it, else the body, in pieces if it is long. */
+  /** 304 if the caller already has the response, else its body, in pieces if it is long. */
   #reply(request: FastifyRequest, reply: FastifyReply, served: ServedSnapshot, document: Document): Sent {
     const { headers, body } = document;
     if (matchesTag(request.headers['if-none-match'], headers.etag)) {
@@ -139,10 +131,6 @@ export class Responder {
     return this.downloads.open(begin, request.callerLeft, this.#leftMs(request));
   }
 
-  /**
-   * Sends a long body, compressed on the fly if the caller accepts compression and fewer than two others are being
-   * compressed.
-   */
   #sendStream(request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>, stream: Readable): void {
     const encoding = toEncoding(request.headers['accept-encoding']);
     if (encoding === 'identity' || this.#compressedStreams >= MAX_COMPRESSED_STREAMS) {
@@ -154,15 +142,13 @@ export class Responder {
     reply.headers({ ...headers, 'content-encoding': encoding }).send(compressStream(stream, encoding));
   }
 
-  /** Milliseconds until the deadline of a request. */
   #leftMs({ logFields }: FastifyRequest): number {
     return Math.max(0, Math.ceil(this.settings.REQUEST_DEADLINE_MS - (performance.now() - logFields.startedAt)));
   }
 
-  /** The headers that show the snapshot's age at the moment of sending. */
+  /** At the moment of sending. */
   #cacheHeaders(served: ServedSnapshot): Record<string, string> {
-    const ageMs = toAgeMs(this.clock, served.snapshot);
-    return toCacheHeaders(served, ageMs, this.settings);
+    return toCacheHeaders(served, toAgeMs(this.clock, served.snapshot), this.settings);
   }
 
   #accountNotFound(served: ServedSnapshot): GatewayError {

@@ -15,26 +15,20 @@ import { Paging, type ListOutcome } from './paging.js';
 export const ACCOUNTS_PATH = '/api/v1/accounts';
 const RETRY_AFTER_MS = { min: 100, spread: 200 };
 const RETRIED = new Set([502, 503, 504]);
-/** Minimum wait if the bank asks us to wait, ms; also if it does not say how long. */
+/** Minimum wait if the bank asks us to wait; also if it does not say how long. */
 const ASKED_WAIT_MS = 1000;
-/** Maximum wait for a token, ms. After a longer one, its own back-off goes on without a refresh. */
+/** After a longer wait for a token, its own back-off goes on without a refresh. */
 const MAX_TOKEN_WAIT_MS = 5000;
 /** The only page size in the bank's document. */
 const DOCUMENTED_SIZE = 50;
-/**
- * Maximum number of pages in one refresh, over all passes. It stops a refresh if the bank sends one account per page.
- */
+/** In one refresh, over all passes, as is MAX_BYTES: the bank may send one account per page. */
 const MAX_PAGES = 2000;
-/** Maximum size of the pages of one refresh, over all passes, in bytes. */
 const MAX_BYTES = 256 * 1024 * 1024;
-/** Maximum size of pages requested ahead, in bytes: they wait in memory while the list thread parses another. */
+/** Pages requested ahead wait in memory while the list thread parses another. */
 const MAX_BYTES_AHEAD = 32 * 1024 * 1024;
-/**
- * Number of complete refreshes with smaller pages before the configured size is tried again: the bank may have
- * recovered.
- */
+/** Then the configured size is tried again: the bank may have recovered. */
 const REFRESHES_WITH_SMALLER_PAGES = 5;
-/** Maximum number of bytes of an error body to search for the page size. */
+/** Bytes of an error body to search for the page size. */
 const MAX_SCANNED_BYTES = 65_536;
 
 /** Reads the accounts of one page, in order. Page 1 starts the list, or restarts it: the pages before it are then void. */
@@ -43,8 +37,8 @@ export type ParsePage = (number: number, body: Buffer) => Promise<PageFacts>;
 /** Called with the bank's answer when it asks the refresh to wait, and with null once the refresh goes on. */
 export type NoteAsked = (error: GatewayError | null) => void;
 
-/** One refresh: its id at the bank, the signal that ends it, and how its pages are parsed. */
 interface ListRefresh {
+  /** At the bank. */
   readonly id: string;
   readonly signal: AbortSignal;
   readonly parsePage: ParsePage;
@@ -55,26 +49,23 @@ interface ListRefresh {
   bytes: number;
   /** Runs the retries one after another. */
   readonly retries: LimitFunction;
-  /** The end of the time for all pages and retries, by the monotonic clock, ms. */
+  /** Monotonic, ms. */
   readonly endsAt: number;
   /** True once the bank asked us to wait, or two pages failed at the same time: it may limit calls. */
   isOneByOne: boolean;
 }
 
 /**
- * Reads the whole account list. The bank guarantees no order, so the list may change while it is read. A list that
- * disagrees with its own count or has an account twice is read once more. If one page fails, the refresh fails.
+ * Reads the whole account list. The bank guarantees no order: a list that disagrees with its own count or has an account
+ * twice is read once more. If one page fails, the refresh fails.
  */
 @Injectable()
 export class AccountReader {
-  /**
-   * The page size of the next pass. Smaller than BANK_PAGE_SIZE for some refreshes after the bank has rejected that
-   * size.
-   */
+  /** Smaller than BANK_PAGE_SIZE for some refreshes after the bank has rejected that size. */
   #pageSize: number;
   /** Complete refreshes in a row with smaller pages. */
   #withSmallerPages = 0;
-  /** Number of pages to request at once: those of the last list, if they are not too long. This saves a round trip. */
+  /** Pages to request at once: those of the last list, if they are not too long. This saves a round trip. */
   #expectedPages = 1;
 
   constructor(
@@ -86,8 +77,7 @@ export class AccountReader {
   }
 
   /**
-   * Reads every page, and resolves once the list is complete. The next pages are requested while `parsePage` works, up to
-   * BANK_MAX_CONCURRENT_REQUESTS at a time.
+   * The next pages are requested while `parsePage` works, up to BANK_MAX_CONCURRENT_REQUESTS at a time.
    * @throws GatewayError as `AuthorizedCall.get` and `toAnswerError`, bank-response-invalid; the reason of `signal`; what
    *   `parsePage` throws
    */
@@ -122,7 +112,7 @@ export class AccountReader {
     }
   }
 
-  /** Forgets what it learned from earlier lists, so that the next refresh begins like the first. */
+  /** The next refresh begins like the first. */
   #forget(): void {
     this.#pageSize = this.settings.BANK_PAGE_SIZE;
     this.#withSmallerPages = 0;
@@ -232,7 +222,6 @@ function isPastTheEnd({ status }: WireAnswer, number: number, { outcome }: Pagin
   return number > 1 && (status === 404 || (status === 400 && outcome.complete === true));
 }
 
-/** The bank rejected a page, most likely because of its size. */
 class PageRejected extends GatewayError {
   /** @param isCertain true if the answer is about the size */
   constructor(
@@ -257,7 +246,7 @@ function toPageRejected({ status, body, error }: Answer, number: number, size: n
   return isOpen && MAY_BE_OF_SIZE.has(error.code) ? new PageRejected(error, false) : null;
 }
 
-/** Half the size; after an answer that does not name the size, the documented one. Below 1, there is none. */
+/** Below 1, there is none. */
 const toSmallerSize = ({ isCertain }: PageRejected, size: number): number =>
   isCertain ? Math.floor(size / 2) : DOCUMENTED_SIZE;
 
@@ -281,7 +270,6 @@ function waitAfter(result: Answer | Error): { readonly until: number; readonly i
   return isTransient ? { until: now + RETRY_AFTER_MS.min + jitter, isAsked: false } : null;
 }
 
-/** The result of a call, an answer or the error. */
 const settled = (call: Promise<Answer>): Promise<Answer | Error> => call.catch((error: Error) => error);
 
 function unwrap(result: Answer | Error): Answer {

@@ -10,7 +10,7 @@ import { Clock } from '../time/clock.js';
 
 type Target = BankCallEnded['target'];
 
-/** Refreshes in a row, each faster than the soft timeout, that end the verdict "slow". */
+/** Refreshes in a row that end the verdict "slow". */
 const FAST_ENOUGH = 2;
 
 /**
@@ -19,7 +19,6 @@ const FAST_ENOUGH = 2;
  */
 @Injectable()
 export class BankCondition {
-  /** The kinds of requests that fail. */
   readonly #failing = new Set<Target>();
   readonly #lastSuccessAt: Record<Target, string | null> = { token: null, accounts: null };
   #lastError:
@@ -54,14 +53,9 @@ export class BankCondition {
   /** Times are ISO 8601. */
   status() {
     return {
-      /** Time of the last successful request; null for never. */
       lastSuccessAt: { ...this.#lastSuccessAt },
-      /** The last failure of either kind of request, with the HTTP status of the response; null without one. */
       lastError: this.#lastError,
-      /**
-       * Start of the period in which refreshes exceed the soft timeout, and the maximum age of the copies that apps got
-       * during it.
-       */
+      /** Since refreshes exceed the soft timeout, with the maximum age of the copies that apps got. */
       slow: this.#slow,
     };
   }

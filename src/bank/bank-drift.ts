@@ -2,23 +2,21 @@ import { Injectable } from '@nestjs/common';
 import { Log } from '../telemetry/log.js';
 import { keyOf, type Drift, type FoundFields } from '../list/list-drift.js';
 
-/** Maximum number of entries to show. */
 export const MAX_SHOWN = 50;
-/** Maximum number of logged entries to remember. */
 const MAX_LOGGED = 1000;
 
-/** Drift in the last complete list (docs/bank.md#drift). Logs each entry once. Does not affect any status. */
+/** Drift in the last complete list (docs/bank.md#drift). Logs each entry once. */
 @Injectable()
 export class BankDrift {
   #found: readonly Drift[] = [];
-  /** Entries that were logged: a field that comes and goes is not logged each time. */
+  /** A field that comes and goes is not logged each time. */
   readonly #logged = new Set<string>();
   /** Paths of the known fields that any list has contained. */
   readonly #known = new Set<string>();
 
   constructor(private readonly log: Log) {}
 
-  /** Records the fields of a complete list. A known field that an earlier list had and this one lacks is drift too. */
+  /** A known field that an earlier list had and this one lacks is drift too. */
   noteList({ drift, known: paths }: FoundFields): void {
     const known = new Set(paths);
     const objects = new Set(paths.map(toObject));
@@ -37,7 +35,6 @@ export class BankDrift {
     return this.#found.slice(0, MAX_SHOWN);
   }
 
-  /** Number of all entries. */
   get count(): number {
     return this.#found.length;
   }

@@ -24,7 +24,7 @@ export class Paging {
   /** @param pageSize as requested */
   constructor(private readonly pageSize: number) {}
 
-  /** Number of the last page to read, as far as known. */
+  /** The last page to read, as far as known. */
   get last(): number {
     return this.#last;
   }
@@ -39,7 +39,6 @@ export class Paging {
     return counts.length > 0 ? true : null;
   }
 
-  /** Adds the next page. */
   add(facts: PageFacts): void {
     this.#number += 1;
     this.#last = this.#number;

@@ -20,7 +20,7 @@ export class CachedSnapshot {
     return this.#snapshot?.list.hasEnded ? null : this.#snapshot;
   }
 
-  /** Milliseconds since the snapshot was requested from the bank; Infinity without a snapshot. */
+  /** Infinity without a snapshot. */
   get ageMs(): number {
     return this.snapshot ? toAgeMs(this.clock, this.snapshot) : Infinity;
   }
@@ -50,7 +50,7 @@ export class CachedSnapshot {
     return this.ageMs <= maxCachedAgeMs(wanted, snapshot.durationMs, this.settings) ? snapshot : null;
   }
 
-  /** Takes a snapshot and returns true, unless the cached one is newer. */
+  /** Returns false and takes nothing if the cached snapshot is newer. */
   replace(newer: Snapshot): boolean {
     const { snapshot: cached } = this;
     if (cached && toAgeMs(this.clock, newer) > toAgeMs(this.clock, cached)) {
@@ -75,6 +75,6 @@ export class CachedSnapshot {
   }
 }
 
-/** Milliseconds since it was requested from the bank, at least 0. */
+/** Milliseconds since the bank was asked, at least 0. */
 export const toAgeMs = (clock: Clock, { askedAt }: Pick<Snapshot, 'askedAt'>): number =>
   Math.max(0, clock.since(askedAt));

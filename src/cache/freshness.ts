@@ -1,13 +1,12 @@
 import type { Settings } from '../config/settings.js';
 import type { Snapshot, StoredCopy } from '../snapshot/snapshot-source.js';
 
-/** Freshness requested by a caller through Cache-Control (RFC 9111 §5.2.1, docs/api.md#freshness). */
+/** A caller's wish, from Cache-Control (RFC 9111 §5.2.1, docs/api.md#freshness). */
 export interface Freshness {
   /** Ask the bank now, and never serve a stale copy: `no-cache` or `max-age=0`. */
   readonly noCache: boolean;
-  /** Maximum age, ms. */
   readonly maxAgeMs: number;
-  /** Maximum age, ms, of a copy served because the bank is slow or failing. */
+  /** Maximum age of a copy served because the bank is slow or failing. */
   readonly maxStaleAgeMs: number;
 }
 
@@ -16,13 +15,10 @@ export type FreshnessLimits = Pick<Settings, 'SNAPSHOT_FRESH_MS' | 'SNAPSHOT_MAX
 export const ANY: Freshness = { noCache: false, maxAgeMs: Infinity, maxStaleAgeMs: Infinity };
 export const NOW: Freshness = { noCache: true, maxAgeMs: Infinity, maxStaleAgeMs: -Infinity };
 
-/** A refresh this young counts as current for `no-cache`, however fast it was. */
+/** For `no-cache`, a refresh counts as current up to this age, however fast it was, or to its own duration. */
 const MIN_CURRENT_MS = 1000;
 
-/**
- * Reads a caller's Cache-Control (RFC 9111 §5.2.1): no-cache, max-age, and max-stale together with max-age. Ignores all other
- * directives. A max-age that is not a number counts as 0, as the RFC recommends.
- */
+/** All other directives are ignored. A max-age that is not a number counts as 0, as the RFC recommends. */
 export function readCacheDirectives(header: string | undefined): Freshness {
   if (!header) return ANY;
   let maxAgeMs = Infinity;
@@ -37,19 +33,16 @@ export function readCacheDirectives(header: string | undefined): Freshness {
   return maxAgeMs === 0 ? NOW : { noCache: false, maxAgeMs, maxStaleAgeMs: maxAgeMs + staleMs };
 }
 
-/** Age, ms, up to which a snapshot is served without a refresh. */
 export const toFreshMs = ({ SNAPSHOT_FRESH_MS, SNAPSHOT_MAX_AGE_MS }: FreshnessLimits): number =>
   Math.min(SNAPSHOT_FRESH_MS, SNAPSHOT_MAX_AGE_MS);
 
 /** Time at which a snapshot stops being served, ISO 8601. */
-export function expiresAt(
+export const expiresAt = (
   { asOf }: Pick<Snapshot, 'asOf'>,
   limits: Pick<FreshnessLimits, 'SNAPSHOT_MAX_AGE_MS'>,
-): string {
-  return new Date(Date.parse(asOf) + limits.SNAPSHOT_MAX_AGE_MS).toISOString();
-}
+): string => new Date(Date.parse(asOf) + limits.SNAPSHOT_MAX_AGE_MS).toISOString();
 
-/** Maximum age, ms, of a cached copy served without a refresh. */
+/** Maximum age of a cached copy served without a refresh. */
 export function maxCachedAgeMs(wanted: Freshness, durationMs: number, limits: FreshnessLimits): number {
   if (wanted.noCache) return Math.min(limits.SNAPSHOT_MAX_AGE_MS, currentWithinMs(durationMs));
   return Math.min(toFreshMs(limits), wanted.maxAgeMs);
@@ -71,9 +64,8 @@ export function acceptsCopy(wanted: Freshness, { leadMs, durationMs }: StoredCop
   return leadMs <= Math.min(durationMs, wanted.maxAgeMs);
 }
 
-/** A refresh up to this age counts as current, ms. */
 const currentWithinMs = (durationMs: number): number => Math.max(MIN_CURRENT_MS, durationMs);
 
-/** Converts seconds, quoted or not, to milliseconds; null if the text is not a number. */
+/** From seconds, quoted or not; null if the text is not a number. */
 const toMs = (seconds: string): number | null =>
   /^(\d+|"\d+")$/.test(seconds) ? Number(seconds.replaceAll('"', '')) * 1000 : null;

@@ -27,14 +27,13 @@ export interface Refresh {
   readonly waiting: Waiting;
 }
 
-/** The list refreshes of one identity. A rejection of another identity does not apply to it. */
+/** The refreshes of one identity: a rejection of another one does not apply to it. */
 interface Attempts {
   readonly backOff: BackOff;
   /** True if the last refresh failed. */
   failed: boolean;
 }
 
-/** State of the list refreshes at one moment. */
 export interface RefreshState {
   readonly running: Refresh | null;
   /** The current series of failed refreshes by this instance and its identity; null without one. */
@@ -45,10 +44,7 @@ export interface RefreshState {
   readonly failed: boolean;
 }
 
-/**
- * Refreshes the cached snapshot: at most one refresh in flight, and a back-off after failures, which doubles as the
- * circuit breaker.
- */
+/** At most one refresh in flight, and a back-off after failures, which doubles as the circuit breaker. */
 @Injectable()
 export class Refresher implements OnModuleInit, OnApplicationShutdown {
   readonly #attempts = new WeakMap<BankIdentity, Attempts>();
@@ -65,7 +61,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     private readonly identities: IdentityHolder,
   ) {}
 
-  /** The current state. It changes as time passes, so read it once per decision. */
+  /** It changes as time passes: read it once per decision. */
   state(): RefreshState {
     const { current } = this.identities;
     const { backOff, failed } = this.#attemptsOf(current);
@@ -79,7 +75,6 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     this.#attemptsOf(this.identities.current).backOff.reset();
   }
 
-  /** Takes the stored copy from an earlier run or another instance. */
   async onModuleInit(): Promise<void> {
     await this.#restore();
   }
@@ -167,7 +162,6 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     this.activity.emit('refreshEnded', { ms, waitedMs: ms - ownWork.ms, error, replacedAgeMs });
   }
 
-  /** Caches a snapshot and logs it, unless the cached one is newer. */
   #cache(snapshot: Snapshot, refreshId?: string): void {
     const { complete, pages, durationMs, size: accounts, source } = snapshot;
     this.activity.emit('snapshotTaken', { source });
@@ -178,8 +172,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     const fields = { refreshId, accounts, pages, complete, ms: Math.round(durationMs), source };
     logger.info({ event: 'snapshot.refreshed', ...fields }, 'accounts refreshed');
     if (complete === false) {
-      const message =
-        "the list disagrees with the bank's count or repeats an account; accounts may be missing or duplicated";
+      const message = "the list disagrees with the bank's count or repeats an account";
       logger.warn({ event: 'snapshot.incomplete', ...fields }, message);
     }
     if (this.cached.isEmptied && !wasEmptied) {
@@ -188,7 +181,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Logs that the thread of the cached list died. The next call starts a refresh. */
+  /** The next call starts a refresh. */
   #logLost(error: GatewayError, refreshId?: string): void {
     const fields = { event: 'snapshot.failed', refreshId, ...error.fields, err: error };
     this.log.logger.error(fields, 'the thread of the cached accounts has ended');

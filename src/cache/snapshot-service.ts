@@ -12,12 +12,10 @@ import type { Snapshot } from '../snapshot/snapshot-source.js';
 
 type CacheOutcome = Exclude<RequestFields['cache'], 'stale' | undefined>;
 
-/** A snapshot, as served to one caller. */
 export interface ServedSnapshot {
   readonly snapshot: Snapshot;
   /** Served because the bank is slow or failing, or from an earlier run until the first refresh. */
   readonly stale: boolean;
-  /** Where it came from, stale or not. */
   readonly cache: CacheOutcome;
   /** The failure behind a stale response. */
   readonly failure: ProblemCode | null;
@@ -25,7 +23,6 @@ export interface ServedSnapshot {
   readonly retryInMs: number;
 }
 
-/** A request that waits for the snapshot. */
 interface Caller {
   /** Aborted when the caller leaves. */
   readonly callerLeft?: AbortSignal;
@@ -34,8 +31,8 @@ interface Caller {
 }
 
 /**
- * Serves the snapshot (docs/api.md#freshness): a fresh copy without asking the bank; else the result of one refresh that all
- * callers share; an older copy, marked stale, while the bank is slow or failing; never a copy past its maximum age.
+ * Serves a fresh copy without asking the bank; else the result of one refresh that all callers share; an older copy,
+ * marked stale, while the bank is slow or failing; never one past its maximum age (docs/api.md#freshness).
  */
 @Injectable()
 export class SnapshotService {
@@ -68,7 +65,7 @@ export class SnapshotService {
     return this.refresher.start(trouble ? NOW : ANY).result;
   }
 
-  /** State of the cached snapshot and its refreshes at one moment. Times are ISO 8601. */
+  /** Times are ISO 8601. */
   status() {
     const { snapshot, servable, isRestored, isFresh, isEmptied } = this.cached;
     const { running, trouble, failed } = this.refresher.state();
@@ -77,17 +74,12 @@ export class SnapshotService {
     const slow = running && runningMs - running.ownWork.ms >= softMs ? running.startedAt : null;
     return {
       asOf: snapshot?.asOf ?? null,
-      /** Time at which the cached snapshot stops being served. */
       expiresAt: snapshot && expiresAt(snapshot, this.settings),
       ageMs: snapshot && this.cached.ageMs,
       accounts: snapshot?.size ?? null,
-      /** True if a caller would get the snapshot now. */
       servable: servable !== null,
-      /** True if callers get a stale copy. */
       stale: servable !== null && !isFresh && (isRestored || failed || runningMs >= softMs),
-      /** True if the last refresh returned no accounts although an earlier one did. */
       emptied: isEmptied,
-      /** True if the bank's own count matches; null without a count. */
       complete: snapshot?.complete ?? null,
       callersWaiting: this.#callersWaiting,
       restored: isRestored,
@@ -95,7 +87,6 @@ export class SnapshotService {
       isOfOtherInstance: !failed && snapshot?.source === 'shared',
       /** Start of the refresh in flight, if it has waited for the bank longer than the soft timeout; else null. */
       slowSince: slow && new Date(slow.wall).toISOString(),
-      /** The current series of failed refreshes; null without one. */
       trouble,
     };
   }
@@ -174,7 +165,6 @@ const toServed = (snapshot: Snapshot, cache: CacheOutcome): ServedSnapshot => ({
   retryInMs: 0,
 });
 
-/** The reason why a refresh is needed. */
 function toOutcome({ snapshot, isFresh }: CachedSnapshot): CacheOutcome {
   if (snapshot === null) return 'miss';
   return isFresh ? 'request' : 'refreshed';

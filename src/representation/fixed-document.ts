@@ -10,7 +10,6 @@ const COMPRESSIBLE = /^(?:text\/|application\/json|image\/svg)/;
 /** Occupies one thread of Node's pool; the others are for calls. */
 const inTurn = pLimit(1);
 
-/** Headers of a document, including its type. */
 type DocumentHeaders = Readonly<Record<string, string>>;
 
 /** A document that never changes while the process runs. It is compressed once, at its first request. */

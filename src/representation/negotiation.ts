@@ -7,7 +7,7 @@ import { GatewayError } from '../errors/gateway-error.js';
 export type Encoding = 'br' | 'gzip' | 'identity';
 export type Compression = Exclude<Encoding, 'identity'>;
 
-/** The first one wins if the caller accepts several equally. */
+/** The first wins if the caller accepts several equally. */
 const PREFERRED: Encoding[] = ['br', 'gzip', 'identity'];
 
 /** Preferences, which @types/negotiator lacks: it predates negotiator 1. */
@@ -22,10 +22,7 @@ export const MIN_COMPRESSED_BYTES = 1024;
 /** A function, so that a bundle without compression needs no zlib (client/testing). */
 const toBrotliOptions = () => ({ params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
 
-/**
- * Creates a function that chooses a media type by `Accept`. It returns null if `Accept` excludes all offered types.
- * Parameters make no difference.
- */
+/** The choice of a media type: null if `Accept` excludes all offered ones. Parameters make no difference. */
 export function createTypeChooser<T extends string>(offered: readonly [T, ...T[]]): (accept?: string) => T | null {
   return (accept) => {
     // an empty header counts as a missing one
@@ -38,7 +35,7 @@ export function createTypeChooser<T extends string>(offered: readonly [T, ...T[]
   };
 }
 
-/** Like `createTypeChooser`, but its choice throws GatewayError not-acceptable instead of returning null. */
+/** Like `createTypeChooser`, but the choice throws GatewayError not-acceptable instead of returning null. */
 export function createStrictTypeChooser<T extends string>(offered: readonly [T, ...T[]]): (accept?: string) => T {
   const choose = createTypeChooser(offered);
   return (accept) => {
@@ -51,7 +48,6 @@ export function createStrictTypeChooser<T extends string>(offered: readonly [T, 
 /** @throws GatewayError not-acceptable if an Accept header excludes JSON */
 export const assertAcceptsJson: (accept?: string) => void = createStrictTypeChooser(['application/json']);
 
-/** The encoding for an Accept-Encoding header: br before gzip if the caller accepts both equally. */
 export function toEncoding(header: string | string[] | undefined): Encoding {
   const text = String(header ?? '');
   if (text.length > MAX_HEADER_LENGTH) return 'identity';
@@ -64,7 +60,6 @@ export function toEncoding(header: string | string[] | undefined): Encoding {
 const preferredOf = (accepted: readonly unknown[]): Encoding =>
   PREFERRED.find((each) => accepted.includes(each)) ?? 'identity';
 
-/** Compresses a whole body. */
 export const compress = (body: Buffer, encoding: Compression): Promise<Buffer> =>
   encoding === 'br' ? promisify(brotliCompress)(body, toBrotliOptions()) : promisify(gzip)(body);
 

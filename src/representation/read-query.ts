@@ -13,7 +13,7 @@ const SHOWN_LENGTH = 60;
 
 type QueryRequest = Pick<FastifyRequest, 'query' | 'originalUrl'>;
 
-/** Parses a query string, for the router. */
+/** For the router. */
 export function parseQuery(query: string): ParsedUrlQuery {
   // the limit also counts empty parameters (&&), which would hide the ones after them
   const text = query.includes('&&') ? query.replaceAll(/&+/g, '&') : query;
@@ -23,10 +23,7 @@ export function parseQuery(query: string): ParsedUrlQuery {
 /** Valid queries by schema and query string: parsing one takes 7 to 20 µs, and most callers repeat theirs. */
 const remembered = new WeakMap<z.ZodType, LRUCache<string, object>>();
 
-/**
- * Parses the query of a request with the schema of its route.
- * @throws GatewayError invalid-request, naming each wrong parameter
- */
+/** @throws GatewayError invalid-request, naming each wrong parameter */
 export function readQuery<T extends z.ZodType<object>>(request: QueryRequest, schema: T): Readonly<z.output<T>> {
   const known = remembered.get(schema) ?? new LRUCache({ max: MAX_REMEMBERED });
   remembered.set(schema, known);
@@ -39,7 +36,7 @@ export function readQuery<T extends z.ZodType<object>>(request: QueryRequest, sc
   return read;
 }
 
-/** Parses a caller's input with a schema. @throws GatewayError invalid-request */
+/** @throws GatewayError invalid-request */
 export function readInput<T extends z.ZodType>(input: unknown, schema: T): z.output<T> {
   const { success, data, error } = schema.safeParse(input);
   if (success) return data;
@@ -52,7 +49,6 @@ export function toPath(url: string): string {
   return query < 0 ? url : url.slice(0, query);
 }
 
-/** Names each parameter as the caller wrote it. */
 function toInvalidRequest(issues: readonly z.core.$ZodIssue[]): GatewayError {
   const errors = issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'

@@ -1,16 +1,14 @@
 import type { ApiResponseSchemaHost } from '@nestjs/swagger';
 import { z } from 'zod';
 
-/** A JSON Schema in the document, or a reference to one. */
 export type OpenApiSchema = ApiResponseSchemaHost['schema'];
 
 const toReference = (id: string): string => `#/components/schemas/${id}`;
 
-/** A reference to a schema with an id, for the `content` of a response. `namedSchemas` contains its target. */
+/** A reference, for the `content` of a response; `namedSchemas` contains its target. */
 export function refTo(schema: z.ZodType): { readonly $ref: string } {
   const id = schema.meta()?.id;
-  if (id === undefined)
-    throw new Error("refTo takes a schema with a name: add .meta({ id: 'AccountList' }), for example");
+  if (id === undefined) throw new Error("refTo takes a schema with a name: .meta({ id: 'AccountList' })");
   return { $ref: toReference(id) };
 }
 

@@ -14,43 +14,36 @@ import { orAborted } from '../time/deadline.js';
 
 /** Heap of one list, MB, if there is enough memory. */
 const MAX_HEAP_MB = 1024;
-/** Enough for a few thousand accounts; a list gets this much however small the memory is. */
+/** Enough for a few thousand accounts, however small the memory is. */
 const MIN_HEAP_MB = 48;
-/** Reserved for the serving thread, pages in transit and V8's needs outside these heaps, MB. */
+/** For the serving thread, pages in transit and V8's needs outside these heaps, MB. */
 const RESERVED_MB = 400;
 /** A larger young generation saves little time and costs memory. */
 const MAX_YOUNG_MB = 32;
-/** Maximum number of queries that one list processes at once, in turns; further ones wait. */
+/** Queries that one list processes at once; further ones wait. */
 const MAX_QUERIES = 8;
 
 /** Read at the start: a build may replace the file. */
 const PROGRAM = readFileSync(builtFile('list.worker.cjs'), 'utf8');
 
-/**
- * Heap limit of a list, MB: half of the process's memory (its container's limit), because the cached list and the next
- * one are in memory at once.
- * @param memoryMb of the process
- */
+/** Heap limit of a list: half of the process's memory, because the cached list and the next one are there at once. */
 export const heapLimitMb = (memoryMb: number): number =>
   Math.floor(Math.max(MIN_HEAP_MB, Math.min(MAX_HEAP_MB, (memoryMb - RESERVED_MB) / 2)));
 
 // without a container's limit, `constrainedMemory` is 0 or more than the machine has
 const MEMORY_MB = Math.min(process.constrainedMemory() || Infinity, totalmem()) / 1_048_576;
 const LIST_HEAP_MB = heapLimitMb(MEMORY_MB);
-/** Memory for the lists beside the next one, MB. */
+/** For the lists beside the next one, MB. */
 const OTHERS_MB = Math.max(LIST_HEAP_MB, MEMORY_MB - RESERVED_MB - LIST_HEAP_MB);
 
-/** Thrown if the list was replaced and its thread has ended. Query the currently cached list instead. */
+/** The list was replaced and its thread has ended. Query the cached list instead. */
 export class ListEnded extends GatewayError {
   constructor() {
     super('internal-error', 'The list has been replaced by a newer one.');
   }
 }
 
-/**
- * A thread that builds one list and then answers queries about it, so that the serving thread does neither. It ends
- * once it is retired and has no open queries.
- */
+/** A thread that builds one list and answers queries about it. It ends once it is retired and has no open queries. */
 export class ListThread {
   readonly #worker: Worker;
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
@@ -61,12 +54,11 @@ export class ListThread {
   #retired = false;
   #ended: GatewayError | null = null;
   readonly #lost = Promise.withResolvers<GatewayError>();
-  /** The threads that have not ended, oldest first. */
+  /** Oldest first. */
   static readonly #living = new Set<ListThread>();
 
   /**
-   * Ends replaced lists that only feed downloads, oldest first, until the next list fits beside the others. Those downloads
-   * are cut off.
+   * Ends replaced lists that only feed downloads, which are cut off, until the next list fits beside the others.
    * @param othersMb heap that the others may have together
    */
   static async makeRoom(othersMb = OTHERS_MB): Promise<void> {
@@ -99,32 +91,28 @@ export class ListThread {
     return this.#lost.promise;
   }
 
-  /** True once the thread has ended, for any reason. */
   get hasEnded(): boolean {
     return this.#ended !== null;
   }
 
-  /**
-   * Adds a page, and takes ownership of its bytes. Page 1 restarts the list.
-   * @throws GatewayError bank-response-invalid, internal-error
-   */
+  /** Takes ownership of the bytes. @throws GatewayError bank-response-invalid, internal-error */
   takePage(number: number, body: Buffer): Promise<PageFacts> {
     const bytes = toOwned(body);
     return this.#call('takePage', [number, bytes], { transfer: [bytes.buffer] });
   }
 
-  /** Completes the list. @throws as `takePage` */
+  /** @throws as `takePage` */
   async finish(): Promise<WholeList> {
     return this.#call('finish', []);
   }
 
-  /** Adopts a stored list, and takes ownership of its bytes. Returns its number of accounts. @throws as `takePage` */
+  /** Takes ownership of the bytes. Returns the number of accounts. @throws as `takePage` */
   async restore(json: Uint8Array<ArrayBuffer>): Promise<number> {
     return this.#call('restore', [json], { transfer: [json.buffer] });
   }
 
   /**
-   * The document that answers a query; null for an account that is not in the list. Aborting `signal` cancels the query.
+   * Null for an account that is not in the list. Aborting `signal` cancels the query.
    * @throws ListEnded; GatewayError internal-error; the reason of `signal`
    */
   async document(query: Query, facts: SnapshotFacts, signal: AbortSignal): Promise<WholeDocument | null> {
@@ -155,15 +143,11 @@ export class ListThread {
     }
   }
 
-  /**
-   * The accounts as JSON, for storing; null if they take more than `maxBytes`. @throws ListEnded; GatewayError
-   * internal-error
-   */
+  /** The accounts, for storing; null if they take more than `maxBytes`. @throws ListEnded; GatewayError internal-error */
   toJson(maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> {
     return this.#call('toJson', [maxBytes]);
   }
 
-  /** Lets the thread end once all open queries are answered. */
   retire(): void {
     this.#retired = true;
     this.#endIfIdle();
@@ -175,7 +159,7 @@ export class ListThread {
     await this.#worker.terminate();
   }
 
-  /** Heap of the thread, MB; 0 once it has ended. */
+  /** 0 once it has ended. */
   async heapMb(): Promise<number> {
     try {
       return (await this.#worker.getHeapStatistics()).total_heap_size / 1_048_576;
@@ -239,7 +223,6 @@ export class ListThread {
   }
 }
 
-/** The error for a thread that exceeds its heap: the list is too large, whether while it is built or queried. */
 function toEndError(cause: unknown): GatewayError {
   if ((cause as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') {
     const detail = `The account list needs more than the ${LIST_HEAP_MB} MB that this process has for it. Give it more memory.`;
@@ -251,7 +234,7 @@ function toEndError(cause: unknown): GatewayError {
 const toInternalError = (cause: unknown) =>
   new GatewayError('internal-error', 'An error in the thread of the account list; the log has the details.', { cause });
 
-/** Copies the bytes to their own transferable buffer if they share one with other data, as small buffers do. */
+/** Small buffers share their memory with other data: only a copy is transferable. */
 function toOwned(bytes: Buffer): Uint8Array<ArrayBuffer> {
   const { buffer, byteLength } = bytes;
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength

@@ -7,17 +7,17 @@ import type { ListThread } from './list-thread.js';
 export interface Snapshot {
   /** Answers queries about the accounts; ends some time after the snapshot was replaced. */
   readonly list: Pick<ListThread, 'document' | 'pieces' | 'toJson' | 'retire' | 'end' | 'hasEnded' | 'lost'>;
-  /** The number of accounts. */
+  /** Accounts. */
   readonly size: number;
   /** Time just before the first call to the bank, by the clocks of this process. */
   readonly askedAt: Instant;
-  /** Time of the request to the bank, ISO 8601. */
+  /** The same time, ISO 8601. */
   readonly asOf: string;
-  /** Duration of the refresh, ms, in the instance that ran it. */
+  /** Of the refresh, in the instance that ran it. */
   readonly durationMs: number;
   /** True if the bank's own count matches; null without a count. */
   readonly complete: boolean | null;
-  /** Number of pages from the bank; 0 for a stored copy. */
+  /** 0 for a stored copy. */
   readonly pages: number;
   /** Read by this instance, taken from another instance, or left by an earlier run. */
   readonly source: 'bank' | 'shared' | 'file';
@@ -25,18 +25,14 @@ export interface Snapshot {
   readonly isRestored?: boolean;
 }
 
-/** A stored copy, as passed to `RefreshRequest.accepts`. */
 export interface StoredCopy {
   /** Milliseconds from the copy's first call to the bank to the start of this refresh; negative for a later call. */
   readonly leadMs: number;
-  /** Duration of the refresh that created the copy, ms. */
   readonly durationMs: number;
 }
 
-/** True if a stored copy is good enough to skip the bank. */
 export type Accepts = (copy: StoredCopy) => boolean;
 
-/** Parameters of one refresh. */
 export interface RefreshRequest {
   readonly refreshId: string;
   /** Ends the refresh. */
@@ -47,16 +43,12 @@ export interface RefreshRequest {
   readonly noteAsked?: NoteAsked;
 }
 
-/** The state of the stored copy. */
 export interface SharingStatus {
   /** Null without REDIS_URL. Times are ISO 8601; null for never. */
   readonly redis: {
     readonly state: 'fleet' | 'unavailable';
-    /** Time at which this instance last stored a copy. */
     readonly lastStoredAt: string | null;
-    /** Time at which this instance last took a copy. */
     readonly lastTakenAt: string | null;
-    /** The reason why Redis is unavailable, in words. */
     readonly reason: string | null;
   } | null;
   /** Null without SNAPSHOT_FILE; `failing` is the reason why it cannot be written. */
@@ -73,7 +65,7 @@ export abstract class SnapshotSource {
     return false;
   }
 
-  /** Returns the stored copy, if it is acceptable, without a call to the bank; else null. Never rejects. */
+  /** The stored copy, if it is acceptable, without a call to the bank; else null. Never rejects. */
   async take(_accepts: Accepts): Promise<Snapshot | null> {
     return null;
   }
