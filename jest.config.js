@@ -1,6 +1,6 @@
 /** Unit specs are next to the code, end-to-end specs in test/. Needs `--experimental-vm-modules`, see `npm test`. */
 export default {
-  roots: ['<rootDir>/src', '<rootDir>/test', '<rootDir>/client/test'],
+  roots: ['<rootDir>/src', '<rootDir>/test'],
   testRegex: '\\.(e2e-)?spec\\.ts$',
   // compiled with .swcrc, like the build
   transform: { '^.+\\.ts$': '@swc/jest' },
