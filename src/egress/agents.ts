@@ -9,9 +9,7 @@ import { Connection, ConnectTimedOut, type Hello } from './connection.js';
 import { openTcp, toHost, withoutFinalDot } from './dial.js';
 import { openTunnel, type Proxy } from './open-tunnel.js';
 
-/**
- * Our side of TLS with the bank, supplied by auth. It is presented to the bank only, never to a proxy.
- */
+/** Our side of TLS with the bank. A proxy never gets it. */
 export interface ClientTls {
   /** PEM, PKCS#8, unencrypted. */
   readonly key: string;
@@ -23,17 +21,13 @@ export interface ClientTls {
 
 /** Options of a call for the agent, in addition to Node's. */
 export interface CallOptions extends RequestOptions {
-  /**
-   * Cancels opening a connection for this call. Not Node's `signal`, which would stay attached to a socket that others
-   * use later.
-   */
+  /** Cancels opening a connection. Not Node's `signal`, which would stay attached to a socket that others use later. */
   readonly callSignal?: AbortSignal | undefined;
 }
 
-/**
- * Connections are kept for the next call, but closed when idle for 30 s. Otherwise a firewall or load balancer on the
- * way could silently drop one, and a call over it would hang until its deadline.
- */
+type Connect = (options: CallOptions) => Promise<TLSSocket>;
+
+/** Idle connections are closed after 30 s: a firewall on the way could silently drop one, and a call over it would hang. */
 const KEEP_ALIVE = { keepAlive: true, timeout: 30_000 };
 
 /** The runtime's default groups except the hybrid one, whose key share makes the ClientHello two TCP segments long. */
@@ -45,12 +39,12 @@ const CLASSICAL_GROUPS = 'X25519:P-256:P-384:P-521';
  * @param proxy null for direct connections
  */
 export function createAgent(settings: Settings, tls: ClientTls, proxy: Proxy | null, hello: Hello): HttpAgent {
-  const connector = new Connector(settings, tls, proxy, hello);
-  return proxy ? new TunnelAgent(proxy, connector) : new DirectAgent(connector);
+  const connectToBank = toConnect(settings, tls, proxy, hello);
+  return proxy ? new TunnelAgent(proxy, connectToBank) : new DirectAgent(connectToBank);
 }
 
 class DirectAgent extends Agent {
-  constructor(private readonly connector: Connector) {
+  constructor(private readonly connectToBank: Connect) {
     super(KEEP_ALIVE);
     // a future Node may let NODE_USE_ENV_PROXY redirect every agent that leaves this open
     Object.assign(this.options, { proxyEnv: null });
@@ -60,18 +54,18 @@ class DirectAgent extends Agent {
     options: CallOptions,
     callback: (error: Error | null, socket: Duplex) => void = () => undefined,
   ): undefined {
-    callbackify(() => this.connector.connect(options))(callback);
+    callbackify(this.connectToBank)(options, callback);
   }
 }
 
 /**
- * Connections to the bank through a CONNECT proxy. The library keeps them. We open them ourselves, because the library
- * would take any response of a proxy, of any size, for the bank's.
+ * The library keeps the connections. We open them ourselves, because the library would take any response of a proxy, of
+ * any size, for the bank's.
  */
 class TunnelAgent extends HttpsProxyAgent<string> {
   constructor(
     proxy: Proxy,
-    private readonly connector: Connector,
+    private readonly connectToBank: Connect,
   ) {
     // the library writes the address that it is given to the debug output
     super(proxy.url.origin, KEEP_ALIVE);
@@ -80,43 +74,31 @@ class TunnelAgent extends HttpsProxyAgent<string> {
   }
 
   override connect(_request: ClientRequest, options: CallOptions): Promise<TLSSocket> {
-    return this.connector.connect(options);
+    return this.connectToBank(options);
   }
 }
 
 /**
- * Opens the connections to one host of the bank, directly or through a proxy, and resumes the last TLS session. One deadline
- * spans DNS, TCP, proxy, tunnel and TLS. Our certificate is shown to the bank only.
+ * Returns a function that opens connections to one host, and resumes the last TLS session. One deadline spans DNS, TCP, proxy,
+ * tunnel and TLS. It throws GatewayError as `openTcp` and `openTunnel`.
  */
-class Connector {
-  readonly #tls: ConnectionOptions;
-  #session: Buffer | undefined;
-
-  constructor(
-    private readonly settings: Settings,
-    tls: ClientTls,
-    private readonly proxy: Proxy | null,
-    private readonly hello: Hello,
-  ) {
-    this.#tls = toTlsOptions(tls, settings, hello);
-  }
-
-  /** @throws GatewayError as `openTcp` and `openTunnel` */
-  async connect(options: CallOptions): Promise<TLSSocket> {
-    const { settings, proxy, hello } = this;
+function toConnect(settings: Settings, tls: ClientTls, proxy: Proxy | null, hello: Hello): Connect {
+  const tlsOptions = toTlsOptions(tls, settings, hello);
+  let lastSession: Buffer | undefined;
+  return async (options) => {
     const deadline = AbortSignal.timeout(settings.BANK_CONNECT_TIMEOUT_MS);
     const signal = AbortSignal.any(options.callSignal ? [deadline, options.callSignal] : [deadline]);
     // before anything is awaited, so that a call over a fresh agent makes a full handshake
-    const session = this.#session;
+    const session = lastSession;
     const host = toHost({ hostname: String(options.host) });
     const address = withoutFinalDot(`${host.includes(':') ? `[${host}]` : host}:${options.port}`);
     const tcp = await (proxy
       ? openTunnel(proxy, address, settings, signal)
       : openTcp(host, Number(options.port), address, settings, signal));
     // with the host in the options, the certificate of a bank given by IP address is checked against that address
-    const socket = connect({ ...options, ...this.#tls, socket: tcp, session } as ConnectionOptions);
+    const socket = connect({ ...options, ...tlsOptions, socket: tcp, session } as ConnectionOptions);
     // a session would push the ClientHello over one segment again
-    if (hello === 'any') socket.on('session', (ticket: Buffer) => (this.#session = ticket));
+    if (hello === 'any') socket.on('session', (ticket: Buffer) => (lastSession = ticket));
     const route = {
       address,
       proxy: proxy && proxy.url.host,
@@ -125,7 +107,7 @@ class Connector {
     };
     failWhenLate(new Connection(route, socket, tcp), socket, deadline);
     return socket;
-  }
+  };
 }
 
 /** Ends a TLS handshake that misses the deadline. */
@@ -142,11 +124,7 @@ function failWhenLate({ route }: Connection, socket: TLSSocket, deadline: AbortS
   socket.once('secureConnect', stop).once('close', stop);
 }
 
-/**
- * The TLS options of every connection to the bank: our certificate, its roots, TLS 1.2 up to BANK_TLS_MAX_VERSION, HTTP/1.1,
- * always verified. Up to TLS 1.2, the bank may request the certificate after the handshake, through renegotiation.
- * Every certificate in BANK_CA_FILE is a trust anchor, even if it is not a root.
- */
+/** Every certificate in BANK_CA_FILE is a trust anchor, even if it is not a root. */
 function toTlsOptions(tls: ClientTls, { BANK_TLS_MAX_VERSION: maxVersion }: Settings, hello: Hello) {
   return {
     key: tls.key,

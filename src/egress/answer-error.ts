@@ -9,7 +9,7 @@ type Rejections = Readonly<Record<number, readonly [code: ProblemCode, reason: s
 
 const CREDENTIALS = ['credentials-rejected', ''] as const;
 
-/** Problem codes by status; any other 4xx is bank-refused. */
+/** Any other 4xx is bank-refused. */
 const REJECTION_STATUSES: Readonly<Record<BankTarget, Rejections>> = {
   token: {
     400: CREDENTIALS,
@@ -58,19 +58,11 @@ export function toAnswerError(answer: WireAnswer, target: BankTarget): GatewayEr
   return fail(code, `${answered}${code === 'credentials-rejected' ? toCredentialsReason(answer) : reason}.`);
 }
 
-/**
- * Statuses with which a server reports a missing or rejected client certificate. nginx has 495 and 496 for exactly
- * this.
- */
-const CERTIFICATE_STATUSES = new Set([400, 403, 495, 496]);
 const MAX_SCANNED_BYTES = 65_536;
 
-/**
- * True if the page says that the client certificate is missing or not accepted: from nginx, Apache, IIS, HAProxy or any
- * other server.
- */
+/** True if the answer says that the client certificate is missing or not accepted. nginx has 495 and 496 for this. */
 function isAboutCertificate({ status, body }: WireAnswer): boolean {
-  return CERTIFICATE_STATUSES.has(status) && (status > 403 || speaksOfCertificate(body));
+  return [495, 496].includes(status) || ([400, 403].includes(status) && speaksOfCertificate(body));
 }
 
 const SPEAKS_OF_CERTIFICATE = new RegExp(

@@ -10,9 +10,8 @@ const NUMBER = /(?:^|-)[a-f]{0,2}\d{14,}(?:-|$)/i;
 const TRACE_HEADERS = ['x-correlation-id', 'x-request-id', 'x-amzn-trace-id'];
 
 /**
- * The code and the trace id with which the bank's service desk finds a failed answer. They come from the JSON body, its
- * first error, or the usual headers. Leaves out everything that does not match the strict patterns, because a body may
- * quote secrets or accounts, and everything that we authenticated with.
+ * The code and the trace id with which the bank's service desk finds a failed answer. Only what matches the strict patterns,
+ * and nothing that we authenticated with, because a body may quote secrets or accounts.
  */
 export function readReference({ headers, body, credentials = [] }: WireAnswer): BankReference {
   const found = objectsOf(body);

@@ -15,7 +15,6 @@ export const toHost = ({ hostname }: Pick<URL, 'hostname'>): string => hostname.
 /** A host as it goes on the wire (SNI, `Host`, CONNECT): without the final dot of a name. */
 export const withoutFinalDot = (host: string): string => host.replace(/\.(?=:|$)/, '');
 
-/** Where a connection could not be opened. */
 export class DialFailed extends Error {
   /** @param isLate true if the signal ended the attempt */
   constructor(
@@ -29,8 +28,7 @@ export class DialFailed extends Error {
 
 /**
  * Opens a TCP connection, to the bank or to its proxy. Of several addresses, each but the last gets a quarter of the
- * connect deadline, down to an eighth if there are many; Node's 250 ms is too short for a distant one. With a source address, only
- * addresses of its family are tried. An attempt that `signal` ends leaves no socket.
+ * connect deadline, down to an eighth if there are many; Node's 250 ms is too short for a distant one.
  * @throws DialFailed
  */
 export async function dial(host: string, port: number, settings: Settings, signal: AbortSignal): Promise<Socket> {
@@ -61,7 +59,6 @@ export async function dial(host: string, port: number, settings: Settings, signa
 }
 
 /**
- * Opens a TCP connection to the bank.
  * @param address host and port, for messages
  * @throws GatewayError bank-unreachable, overloaded
  */
@@ -91,7 +88,7 @@ function timeoutError(address: string, isResolved: boolean): ConnectTimedOut {
   return new ConnectTimedOut('bank-unreachable', detail);
 }
 
-/** Why TCP fails, by the runtime's code. Continues a sentence that begins with the name of the other side. */
+/** By the runtime's code. Each continues a sentence that begins with the name of the other side. */
 export const TCP_FAILURES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'DNS could not resolve its name',
   EAI_AGAIN: 'DNS could not resolve its name',
@@ -103,7 +100,7 @@ export const TCP_FAILURES: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the TCP connection timed out',
 };
 
-/** The problem if this process, not the other side, lacks something: it cannot open one more socket. Else null. */
+/** The error if this process cannot open one more socket; else null. */
 export function outOfFiles(error: NodeJS.ErrnoException): GatewayError | null {
   const code = attemptsOf(error).find((each) => each.code === 'EMFILE' || each.code === 'ENFILE')?.code;
   if (code === undefined) return null;

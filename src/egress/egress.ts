@@ -28,7 +28,6 @@ export interface EgressParts {
   readonly onCall?: (call: EndedCall) => void;
 }
 
-/** A call that was sent, and its outcome. */
 export interface EndedCall {
   readonly request: WireRequest;
   readonly answer: Answer | null;
@@ -36,24 +35,18 @@ export interface EndedCall {
   readonly ms: number;
 }
 
-/** One call, from the moment it gets a slot. */
 interface Call {
   readonly request: WireRequest;
   readonly started: number;
   readonly span: Span | undefined;
 }
 
-/** Reason of a failed call: a problem code, a caller who left, or an expired token. */
 type CallFailure = ProblemCode | 'given-up' | 'not-sent';
 
 /** Thrown if a request was not sent because its `sendBefore` had passed. */
 export class TooLateToSend extends Error {}
 
-/**
- * Makes all calls to the bank: GET over mutual TLS to the configured hosts, directly or through the egress proxy.
- * Whole-call and connect deadlines, no redirects, no absolute addresses, a size limit, at most
- * BANK_MAX_CONCURRENT_REQUESTS at a time.
- */
+/** Makes all calls to the bank: GET over mutual TLS, directly or through the egress proxy. */
 export class Egress {
   readonly #limit;
   readonly #hosts = new Map<string, HostConnections>();
@@ -92,10 +85,7 @@ export class Egress {
     return ends.length > 0 ? Math.min(...ends) : null;
   }
 
-  /**
-   * How far our wall clock was behind the bank's at its latest response, ms; negative if ahead; null before the first
-   * Date header.
-   */
+  /** How far our wall clock was behind the bank's at its latest response, ms; null before the first Date header. */
   get clockSkewMs(): number | null {
     return this.#clockSkewMs;
   }
@@ -106,7 +96,7 @@ export class Egress {
     this.forget();
   }
 
-  /** Forgets TLS sessions, kept connections and tunnels, and what was learned about the bank's hosts (SIGHUP, the doctor). */
+  /** Forgets connections, and what was learned about the bank's hosts (SIGHUP, the doctor). */
   forget(): void {
     for (const host of this.#hosts.values()) host.forget();
   }
@@ -206,10 +196,7 @@ export class Egress {
     if (end) this.#serversEnd.set(String(servername || remoteAddress), Date.parse(end));
   }
 
-  /**
-   * Reports a call as a span, a log line and an event. Metrics do not count calls that were abandoned or never sent.
-   * @param status null without a status line
-   */
+  /** @param status null without a status line */
   #report(
     { request, started, span }: Call,
     status: number | null,
@@ -219,7 +206,6 @@ export class Egress {
     const { target, baseUrl, path, query, headers } = request;
     const { host, hostname, port } = new URL(baseUrl);
     const ms = performance.now() - started;
-    // the span and the log line omit undefined values
     const outcome = { status: status ?? undefined, failure: failure ?? undefined };
     if (span) endCallSpan(span, outcome);
     const fields = { target, host, path, ...query, refreshId: headers['X-Request-Id'], ms: Math.round(ms), ...outcome };

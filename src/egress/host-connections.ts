@@ -3,13 +3,10 @@ import type { Logger } from 'pino';
 import type { Clock, Instant } from '../time/clock.js';
 import { CallFailed, type Hello } from './connection.js';
 
-/**
- * Maximum age of a host's connections, tunnels and TLS session, ms. If the bank moves to another address, the gateway
- * follows within this time.
- */
+/** Maximum age of a host's connections, tunnels and TLS session. A bank that moves is followed within this time. */
 const MAX_AGE_MS = 60_000;
 
-/** An agent with its connections and its session, how it begins TLS, and since when it exists. */
+/** An agent with its connections and its session. */
 interface Kept {
   readonly agent: Agent;
   readonly hello: Hello;
@@ -19,12 +16,7 @@ interface Kept {
 /** Host and certificate of every bank that has responded in this process; a new password creates a new egress. */
 const answered = new Set<string>();
 
-/**
- * The connections to one host of the bank. A call makes at most three attempts, each plainer than the one before: over
- * what an earlier call left, then twice over a fresh connection. If both are closed as after a rejection of our
- * certificate, one more over TLS 1.2 checks that. The next call begins with what worked. The agent keeps connections
- * and session; dropping it forgets them.
- */
+/** The connections to one host of the bank. The agent keeps connections and session; dropping it forgets them. */
 export class HostConnections {
   #kept: Kept | null = null;
   /** How calls begin; null before a TLS handshake has succeeded. */
@@ -45,7 +37,7 @@ export class HostConnections {
     private readonly logger: Logger,
   ) {}
 
-  /** Notes that the host has responded over our certificate: it accepts it. */
+  /** Notes that the host accepts our certificate. */
   noteAnswered(): void {
     answered.add(this.#key);
   }
@@ -66,9 +58,11 @@ export class HostConnections {
   }
 
   /**
-   * Runs `attempt`. If the connection is lost before the first byte of an answer, runs it again at once over a fresh
-   * connection with a full handshake, and once more if that is closed too. If no byte arrived, the next attempt begins TLS
-   * more plainly: without the session, or, before any handshake has succeeded, with classical groups only.
+   * Runs `attempt`, at most three times: over what an earlier call left, then twice over a fresh connection with a full
+   * handshake. Each follows if the one before was lost before the first byte of an answer. If no byte arrived at all, it begins
+   * TLS more plainly: without the session, or, before any handshake has succeeded, with classical groups only. If both fresh
+   * ones are closed as after a rejection of our certificate, one over TLS 1.2 checks that. The next call begins with
+   * what worked.
    * @param isFresh true to begin with a fresh connection
    * @throws CallFailed, and whatever else `attempt` throws
    */
@@ -106,7 +100,7 @@ export class HostConnections {
     }
   }
 
-  /** True if an attempt over TLS 1.2, in which the bank judges our certificate first, is lost only after its handshake. */
+  /** True if over TLS 1.2, where the bank judges our certificate first, the connection is lost only after the handshake. */
   async #isAccepted(attempt: (agent: Agent) => Promise<unknown>): Promise<boolean> {
     const agent = this.createAgent('TLS 1.2');
     agent.maxFreeSockets = 0;

@@ -1,19 +1,16 @@
-/** Skew from which an operator should act, because tokens and certificates depend on the time. */
 const SKEWED_FROM_MS = 30_000;
 
 /** C's asctime format, which has no zone and means UTC. */
 const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/;
 
-/**
- * Parses an HTTP date in any of its three forms (RFC 9110 §5.6.7) to ms since 1970; null if it is missing or invalid.
- */
+/** An HTTP date in any of its three forms (RFC 9110 §5.6.7), ms since 1970; null if it is missing or invalid. */
 export function parseHttpDate(date = ''): number | null {
   const text = date.trim();
   const ms = ASCTIME.test(text) ? Date.parse(`${text} GMT`) : /^[A-Z][a-z]+, /.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** True if the clocks differ by enough to report `clock-skewed`. */
+/** True if an operator should act, because tokens and certificates depend on the time (`clock-skewed`). */
 export const isSkewed = (clockSkewMs: number): boolean => Math.abs(clockSkewMs) > SKEWED_FROM_MS;
 
 /**

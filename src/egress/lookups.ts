@@ -7,7 +7,7 @@ import pLimit from 'p-limit';
 /** An answer that took longer than this also serves the attempts of the next minute, ms. */
 const LATE_MS = 1000;
 const LATE_ANSWER_SERVES_MS = 60_000;
-/** Time for which an address that did not answer is tried last, ms, and the maximum number of such addresses. */
+/** An address that did not answer is tried last for this time. */
 const SILENT_FOR_MS = 600_000;
 const MAX_SILENT = 500;
 
@@ -18,9 +18,9 @@ interface Answer {
 }
 
 /**
- * Resolves names through the system, `/etc/hosts` included, one lookup at a time for each name. A lookup cannot be ended and
- * holds one of Node's few threads, up to 5 s for each silent name server, so attempts share it, and a late answer
- * serves the next ones. Otherwise nothing is cached: the next attempt looks the name up again.
+ * Resolves names through the system, one lookup at a time for each name. A lookup cannot be ended and holds one of Node's few
+ * threads, up to 5 s for each silent name server, so attempts share it, and a late answer serves the next ones.
+ * Nothing else is cached.
  */
 export class Lookups {
   readonly #running = new Map<string, Promise<readonly LookupAddress[]>>();

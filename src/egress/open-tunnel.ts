@@ -8,13 +8,11 @@ import { dial, DialFailed, outOfFiles, tcpInWords, toHost, withoutFinalDot } fro
 import { ConnectTimedOut, keepUntrustedChain, untrustedChainOf } from './connection.js';
 import { alertOf, handshakeInWords, isTlsFailure, rejectionInWords, untrustedInWords } from './tls-words.js';
 
-/** Maximum size of a proxy's response to CONNECT. */
 const MAX_CONNECT_ANSWER_BYTES = 65_536;
 
 /** Identifies us to the bank and the proxy. */
 export const USER_AGENT = 'accounts-gateway';
 
-/** A CONNECT proxy. */
 export interface Proxy {
   readonly url: URL;
   /** PEM of the roots for an https proxy; null for the runtime's default ones. */
@@ -23,7 +21,7 @@ export interface Proxy {
 
 /**
  * Opens a connection through a CONNECT proxy, ready for TLS with the bank. Any response other than a 2xx with nothing
- * after it is an error. An attempt that `signal` ends leaves no socket.
+ * after it is an error.
  * @param target host and port of the bank; everything else here is for the proxy
  * @throws GatewayError proxy-refused, proxy-unavailable, bank-unreachable
  */
@@ -86,7 +84,6 @@ function timeoutError(url: URL, target: string): ConnectTimedOut {
   );
 }
 
-/** No TCP connection to the proxy. */
 function toUnreachable({ stage, isLate, cause }: DialFailed, { host }: URL): GatewayError {
   const late = stage === 'DNS' ? 'DNS did not resolve its name' : 'it accepted no TCP connection';
   const reason = isLate ? `${late} within BANK_CONNECT_TIMEOUT_MS` : tcpInWords(cause);
@@ -95,10 +92,7 @@ function toUnreachable({ stage, isLate, cause }: DialFailed, { host }: URL): Gat
   return outOfFiles(cause) ?? new GatewayError('proxy-unavailable', detail);
 }
 
-/**
- * The connection to the proxy failed before it answered CONNECT. For a TLS error, the operator must act: the proxy and its
- * CA are settings.
- */
+/** The proxy did not answer CONNECT. For a TLS error, the operator must act: the proxy and its CA are settings. */
 function toFailed(error: NodeJS.ErrnoException, { host, protocol }: URL, target: string, socket: Socket): GatewayError {
   const proxy = `The egress proxy ${host}`;
   const forOperator = (detail: string) => new GatewayError('proxy-refused', detail, { owner: 'operator' });
@@ -130,7 +124,6 @@ function toFailed(error: NodeJS.ErrnoException, { host, protocol }: URL, target:
   return new GatewayError('proxy-unavailable', detail);
 }
 
-/** The proxy answered CONNECT with something other than a tunnel. */
 function toRejected(url: URL, target: string, { statusCode: status, headers }: IncomingMessage): GatewayError {
   const proxy = `The egress proxy ${url.host}`;
   if (status === 502 || status === 503 || status === 504) {

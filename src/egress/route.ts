@@ -3,23 +3,19 @@ import { isWithin, toCidr } from '../config/cidr.js';
 import type { Settings } from '../config/settings.js';
 import { toHost, withoutFinalDot } from './dial.js';
 
-/**
- * The route to `baseUrl` in words, without credentials: `direct`, `direct from 192.0.2.1`, `proxy http://host:3128`.
- */
+/** The route to `baseUrl` without credentials: `direct`, `direct from 192.0.2.1`, `proxy http://host:3128`. */
 export function describeRoute(settings: Settings, baseUrl: string): string {
   const { EGRESS_PROXY_URL: proxy, EGRESS_LOCAL_ADDRESS: localAddress } = settings;
   const from = localAddress === undefined ? '' : ` from ${localAddress}`;
   return proxy && !goesDirect(settings, baseUrl) ? `proxy ${proxy.protocol}//${proxy.host}${from}` : `direct${from}`;
 }
 
-/** The routes to both hosts of the bank: one if they are the same, else each by its name. */
 export function describeRoutes(settings: Settings): string {
   const accounts = describeRoute(settings, settings.BANK_BASE_URL);
   const tokens = describeRoute(settings, settings.BANK_AUTH_URL);
   return accounts === tokens ? accounts : `accounts: ${accounts}; tokens: ${tokens}`;
 }
 
-/** True if calls to `baseUrl` use no proxy. */
 export function goesDirect(settings: Settings, baseUrl: string): boolean {
   if (!settings.EGRESS_PROXY_URL) return true;
   const url = new URL(baseUrl);

@@ -13,24 +13,17 @@ import { CallFailed, connectionOf } from './connection.js';
 import { withoutFinalDot } from './dial.js';
 import { USER_AGENT } from './open-tunnel.js';
 
-/**
- * Maximum number of 1xx responses, such as early hints, before the final one. Each takes time on the serving thread.
- */
+/** Responses of status 1xx before the final one. Each takes time on the serving thread. */
 const MAX_INTERIM_RESPONSES = 100;
 
-/**
- * Maximum number of pieces of one body, such as chunks of one byte: each takes time on the serving thread. A body of 32 MB in the
- * segments of an ordinary network has half as many.
- */
+/** Pieces of one body, which each take time too. 32 MB in the segments of an ordinary network has half as many. */
 const MAX_PIECES = 65_536;
 
-/** Maximum size of a response's header, bytes; four times Node's. */
+/** Four times Node's. */
 export const MAX_HEADER_BYTES = 65_536;
 
-/** The two endpoints of the bank. */
 export type BankTarget = 'token' | 'accounts';
 
-/** The endpoints in words, for messages. */
 export const NAMES: Readonly<Record<BankTarget, string>> = {
   token: 'the token endpoint',
   accounts: 'the account list',
@@ -65,35 +58,21 @@ export interface WireAnswer {
   readonly credentials?: readonly string[];
 }
 
-/** A response and its error; null for one that can be used. */
 export interface Answer extends WireAnswer {
+  /** Null for a response that can be used. */
   readonly error: GatewayError | null;
 }
 
-/** The response has, or declares, more bytes than BANK_MAX_RESPONSE_BYTES. */
+/** More bytes than BANK_MAX_RESPONSE_BYTES. */
 export class AnswerTooLarge extends Error {}
 
-/** A 408 on a kept connection was sent before our request, and means that the bank closes the connection. */
-const unasked = () => Object.assign(new Error('408 on a kept connection'), { code: 'ECONNRESET' });
-
-const tooManyInterim = () =>
-  new GatewayError(
-    'bank-response-invalid',
-    `The bank sent more than ${MAX_INTERIM_RESPONSES} responses of status 1xx.`,
-  );
-
-const tooManyPieces = () =>
-  new GatewayError('bank-response-invalid', `A response of the bank came in more than ${MAX_PIECES} pieces.`);
+const invalid = (detail: string) => new GatewayError('bank-response-invalid', detail);
 
 /** Names only known encodings. Brotli is not decoded: its decoders had vulnerabilities, and we do not request it. */
 const wrongEncoding = (name: string) => {
   const known = /^(br|zstd|deflate|compress|x-compress)$/.test(name) ? ` ${name}` : '';
-  const detail = `The response of the bank has a Content-Encoding${known} that was not requested; only gzip is.`;
-  return new GatewayError('bank-response-invalid', detail);
+  return invalid(`The response of the bank has a Content-Encoding${known} that was not requested; only gzip is.`);
 };
-
-const protocolSwitchError = () =>
-  new GatewayError('bank-response-invalid', 'The bank answered 101, with another protocol, where 200 is expected.');
 
 const client = axios.create({
   adapter: 'http',
@@ -108,7 +87,6 @@ const client = axios.create({
   decompress: false,
 });
 
-/** Parameters of a call. */
 export interface WireOptions {
   readonly agent: Agent;
   readonly signal: AbortSignal;
@@ -140,7 +118,10 @@ export async function getOverWire(request: WireRequest, options: WireOptions): P
     });
     const { headers } = call;
     const body = await readBody(data, headers['content-encoding'] ?? '', maxBytes);
-    if (status === 408 && call.isOnKeptConnection) throw unasked();
+    // it was sent before our request, and means that the bank closes the connection
+    if (status === 408 && call.isOnKeptConnection) {
+      throw Object.assign(new Error('408 on a kept connection'), { code: 'ECONNRESET' });
+    }
     const credentials = toCredentials(request.headers['Authorization']);
     return { status, headers, body, isOlderTls: call.isOlderTls, credentials };
   } catch (error) {
@@ -170,13 +151,15 @@ class OpenedCall {
     let interim = 0;
     opened.on('information', () => {
       interim += 1;
-      if (interim > MAX_INTERIM_RESPONSES) opened.destroy(tooManyInterim());
+      if (interim > MAX_INTERIM_RESPONSES) {
+        opened.destroy(invalid(`The bank sent more than ${MAX_INTERIM_RESPONSES} responses of status 1xx.`));
+      }
     });
     // without a listener, the call would wait for its deadline; after the socket is handed over, `destroy` reports no
     // error
     opened.once('upgrade', (_response, socket: Socket) => {
       socket.destroy();
-      opened.emit('error', protocolSwitchError());
+      opened.emit('error', invalid('The bank answered 101, with another protocol, where 200 is expected.'));
     });
     // passes on the reason; the response stream only knows that it was aborted
     opened.once('error', (error) => (this.#error = error));
@@ -184,7 +167,6 @@ class OpenedCall {
     return opened;
   };
 
-  /** Those of the response; none before it arrives. */
   get headers(): IncomingHttpHeaders {
     return this.#response?.headers ?? {};
   }
@@ -228,7 +210,8 @@ async function readBody(stream: Readable, encoding: string, maxBytes: number): P
     bytes += piece.length;
     count += 1;
     if (bytes > maxBytes) stream.destroy(new AnswerTooLarge());
-    else if (count > MAX_PIECES) stream.destroy(tooManyPieces());
+    else if (count > MAX_PIECES)
+      stream.destroy(invalid(`A response of the bank came in more than ${MAX_PIECES} pieces.`));
     else pieces.push(piece);
   });
   await finished(stream);

@@ -32,9 +32,8 @@ function responseInWords(code: string | undefined): string {
 }
 
 /**
- * Converts a failure on the wire to a GatewayError. Judges by how far the connection got and by OpenSSL's words, since
- * Node's error codes differ between versions. The cause is dropped, because an AxiosError carries password, token and
- * body.
+ * Judges by how far the connection got and by OpenSSL's words, since Node's error codes differ between versions. The
+ * cause is dropped, because an AxiosError carries password, token and body.
  * @param target the other side in words, for messages: "the token endpoint", "the account list"
  * @param timedOut true if the deadline of the whole call had passed
  */
