@@ -7,8 +7,8 @@ import { AuthorizedCall } from './authorized-call.js';
 import { IdentityHolder } from './identity-holder.js';
 
 /**
- * Holds the client certificate and the access token. Other modules call the bank through AuthorizedCall, and read the state
- * of certificate and token from IdentityHolder. The doctor creates its own identity.
+ * Other modules call the bank through AuthorizedCall, and read the state of certificate and token from IdentityHolder. The
+ * doctor creates its own identity.
  */
 @Module({
   providers: [

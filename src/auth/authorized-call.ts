@@ -14,7 +14,6 @@ import { IdentityHolder } from './identity-holder.js';
 export class NoToken extends GatewayError {}
 
 interface AuthorizedRequest extends Pick<WireRequest, 'judge' | 'isFresh'> {
-  /** Path relative to {base_url}. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   /** Sent to the bank as X-Request-Id. */
@@ -41,8 +40,7 @@ export class AuthorizedCall {
       try {
         return await this.#getOnce(identity, request);
       } catch (error) {
-        // the token became too old while the call waited for its slot; each attempt takes longer than a token lives, so
-        // the loop ends
+        // while the call waited for its slot; each attempt takes longer than a token lives, so the loop ends
         if (error instanceof TooLateToSend) continue;
         if (!(error instanceof GatewayError) || request.signal.aborted) throw error;
         await orAborted(this.identities.failed(identity, error), request.signal);

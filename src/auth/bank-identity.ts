@@ -5,8 +5,8 @@ import type { IdentityMaterial } from './identity-material.js';
 import { requestToken } from './request-token.js';
 
 /**
- * One certificate with its credentials, its connections and its token. They belong together and are replaced together: the
- * bank ties a token to the certificate it was issued under.
+ * One certificate with its credentials, its connections and its token. They are replaced together: the bank ties a token
+ * to the certificate it was issued under.
  */
 export class BankIdentity {
   readonly egress: Egress;

@@ -11,27 +11,8 @@ import { allowsClientAuth, examineChain, isValid } from '../files/examine-certif
 import { GatewayError } from '../errors/gateway-error.js';
 import { CertificateUnreadable } from '../files/certificate-unreadable.js';
 
-/**
- * The identity of the gateway at the bank. CA certificates are only in `chainPem`, to be sent along; none of them is
- * ever trusted for the bank's server.
- */
-export interface ClientCertificate {
-  /** PKCS#8, not encrypted: never log it. */
-  readonly keyPem: string;
-  readonly certificatePem: string;
-  /** Intermediates from the leaf's issuer upwards, without the root. */
-  readonly chainPem: readonly string[];
-  /** One line, as in RFC 4514: "CN=client, O=Company". */
-  readonly subject: string;
-  readonly issuer: string;
-  /** SHA-1 of the certificate, upper-case hex, as Windows shows it. */
-  readonly thumbprint: string;
-  readonly thumbprintSha256: string;
-  readonly notBefore: Date;
-  readonly notAfter: Date;
-  /** One sentence each, for the log and the doctor. */
-  readonly warnings: readonly string[];
-}
+/** The identity of the gateway at the bank. None of its CA certificates is ever trusted for the bank's server. */
+export type ClientCertificate = Readonly<ReturnType<typeof toClientCertificate>>;
 
 interface Pair {
   readonly key: KeyObject;
@@ -39,15 +20,15 @@ interface Pair {
 }
 
 /**
- * Chooses key, certificate and chain, and loads them into a TLS context. Also returns an expired or not yet valid
- * certificate: check its dates. `roots` complete a chain that has no intermediate.
+ * Chooses key, certificate and chain, and loads them into a TLS context. The certificate may be expired or not yet valid.
+ * @param roots complete a chain that has no intermediate
  * @throws CertificateUnreadable
  */
 export function toClientCertificate(
   { keys, certificates }: KeysAndCertificates,
   now: Date,
   roots: readonly X509Certificate[],
-): ClientCertificate {
+) {
   const { key, leaf } = choosePair(keys, certificates, now);
   const issuers = toIssuers(leaf, certificates);
   const keyPem = key.export({ format: 'pem', type: 'pkcs8' }).toString();
@@ -55,15 +36,20 @@ export function toClientCertificate(
   const chainPem = issuers.filter((issuer) => !isSelfSigned(issuer)).map(String);
   assertUsableForTls(keyPem, certificatePem + chainPem.join(''));
   return {
+    /** PKCS#8, not encrypted: never log it. */
     keyPem,
     certificatePem,
+    /** Intermediates from the leaf's issuer upwards, without the root. */
     chainPem,
+    /** One line, as in RFC 4514: "CN=client, O=Company". */
     subject: toDistinguishedName(leaf.subject),
     issuer: toDistinguishedName(leaf.issuer),
+    /** SHA-1 of the certificate, upper-case hex, as Windows shows it. */
     thumbprint: leaf.fingerprint.replaceAll(':', ''),
     thumbprintSha256: leaf.fingerprint256.replaceAll(':', ''),
     notBefore: leaf.validFromDate,
     notAfter: leaf.validToDate,
+    /** One sentence each, for the log and the doctor. */
     warnings: examineChain(leaf, issuers, { use: 'client', now, roots }),
   };
 }
@@ -84,10 +70,7 @@ export function validityError(
   return null;
 }
 
-/**
- * Of several pairs, prefers one that allows client authentication, then one that is valid now, then the one that
- * expires last.
- */
+/** Prefers a pair that allows client authentication, then one that is valid now, then the one that expires last. */
 function choosePair(keys: readonly KeyObject[], leaves: readonly X509Certificate[], now: Date): Pair {
   if (keys.length === 0) {
     throw new CertificateUnreadable(

@@ -11,7 +11,6 @@ const ERROR_FROM_DAYS = 14;
 
 interface Certificate {
   readonly subject: string;
-  /** SHA-1 in hexadecimal. */
   readonly thumbprint: string;
   readonly notAfter: Date;
 }
@@ -21,7 +20,6 @@ interface Wording {
   /** Value of the log field `use`; unset for the client certificate. */
   readonly use?: string;
   readonly what: string;
-  /** The required action. */
   readonly remedy: string;
   /** The code after expiry, as in /health, if it differs. */
   readonly expiredCode?: AnyCode;
@@ -32,7 +30,6 @@ export function daysLeft(certificate: Pick<Certificate, 'notAfter'>, nowMs: numb
   return Math.floor((certificate.notAfter.getTime() - nowMs) / DAY_MS);
 }
 
-/** The days left in words: `7 days`. */
 export function toDays(days: number): string {
   if (days < 1) return 'less than a day';
   return days === 1 ? '1 day' : `${days} days`;
@@ -42,7 +39,6 @@ export function toDays(days: number): string {
 export class ExpiryNotice {
   #timer: NodeJS.Timeout | undefined;
   #thumbprint = '';
-  /** The notice that was logged last, days before expiry. */
   #loggedDays = Infinity;
 
   constructor(

@@ -17,10 +17,9 @@ import { validityError, type ClientCertificate } from './client-certificate.js';
 import { RenewedFiles, toUnusable } from './renewed-files.js';
 
 /**
- * Holds the current identity and replaces it without a restart. Changed files are the next identity: with a token it
- * becomes the current one. While the bank rejects the current identity, everything new but the certificate is tried too,
- * because a certificate may wait for days, and a new password must not wait with it. Read `current` each time; do not
- * keep it.
+ * Replaces the identity without a restart. Changed files are the next identity: with a token it becomes the current one.
+ * While the bank rejects the current one, everything new but the certificate is tried too, because a certificate may
+ * wait for days, and a new password must not wait with it.
  */
 export class IdentityHolder implements OnApplicationShutdown {
   readonly #oneTokenRequest = pLimit(1);
@@ -63,14 +62,12 @@ export class IdentityHolder implements OnApplicationShutdown {
     this.#expiry.follow(() => this.#current.certificate, parts.clock);
   }
 
+  /** Read it each time: it may be replaced. */
   get current(): BankIdentity {
     return this.#current;
   }
 
-  /**
-   * Reloads the files now, and ends any back-off (SIGHUP). Resolves once the new identity is in use or rejected; never
-   * rejects.
-   */
+  /** Reloads the files now, and ends any back-off (SIGHUP). Resolves as `RenewedFiles.reload`. */
   reload(): Promise<void> {
     this.#current.tokens.resetBackOff();
     return this.#files.reload();
@@ -78,7 +75,7 @@ export class IdentityHolder implements OnApplicationShutdown {
 
   /**
    * Must be called when a call fails. When the bank begins to reject the current identity, it may have switched to the
-   * waiting files: they are tried at once, unless the error has a Retry-After. Resolves once they are in use or rejected.
+   * waiting files: they are tried at once, unless the error has a Retry-After.
    */
   async failed(identity: BankIdentity, { owner, retryAfterMs }: GatewayError): Promise<void> {
     if (identity !== this.#current) return;
@@ -87,7 +84,6 @@ export class IdentityHolder implements OnApplicationShutdown {
     if (isFirst && retryAfterMs === undefined) await this.#files.retry();
   }
 
-  /** The certificate as health shows it, without secrets. */
   status() {
     const { certificate } = this.#current;
     const { subject, thumbprint, notAfter } = certificate;
@@ -96,7 +92,6 @@ export class IdentityHolder implements OnApplicationShutdown {
       thumbprint,
       notAfter: notAfter.toISOString(),
       daysLeft: daysLeft(certificate, this.#nowMs),
-      /** The reason why the certificate cannot be used now, or null. */
       unusable: validityError(certificate, this.#nowMs)?.detail ?? null,
       ...this.#waitingStatus(),
     };
@@ -113,7 +108,6 @@ export class IdentityHolder implements OnApplicationShutdown {
     return this.parts.clock.now().wall;
   }
 
-  /** The certificate in the files that is not yet in use, and its rejections. */
   #waitingStatus() {
     const { waiting } = this.#files;
     if (!waiting) return { next: null, rejected: null, credentialsRejected: null };
@@ -140,10 +134,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     this.#log.rejected(error, certificate, this.#current.certificate, isWaiting);
   }
 
-  /**
-   * Makes the files' contents the current identity, if that is proved.
-   * @throws Error why their certificate is not in use
-   */
+  /** @throws Error why the certificate of the files is not in use */
   async #use(found: FoundMaterial, signal: AbortSignal): Promise<void> {
     const { material } = this.#current;
     if (isDeepStrictEqual(found, material)) return this.#log.unchanged(material.certificate);
@@ -207,7 +198,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     return identity;
   }
 
-  /** Runs a token request of the current identity, after any other. @throws as `request`; stopping if it was replaced */
+  /** @throws as `request`; stopping if the identity was replaced */
   async #inTurn<T>(identity: BankIdentity, request: () => Promise<T>): Promise<T> {
     try {
       const token = await this.#oneTokenRequest(() => {
@@ -223,7 +214,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 }
 
-/** The reason why a new certificate is not in use: the bank has not registered it, or does not respond. */
+/** Why a new certificate is not in use. */
 function stateOf(
   certificate: ClientCertificate | null,
   { code }: GatewayError,

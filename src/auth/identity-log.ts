@@ -22,7 +22,7 @@ export class IdentityLog {
     );
   }
 
-  /** @param proved false if no token request has succeeded with it: what was in use could not be used any longer */
+  /** @param proved false if no token request has succeeded with it */
   replaced(by: ClientCertificate, old: ClientCertificate, proved: boolean): void {
     this.logger.info(
       { event: 'certificate.replaced', ...describe(by), replaced: old.thumbprint, proved },
@@ -33,10 +33,7 @@ export class IdentityLog {
     this.#warn(by);
   }
 
-  /**
-   * @param next null if it could not be read
-   * @param isWaiting true if it may be used later: the bank has not accepted it, or it is not valid yet
-   */
+  /** @param isWaiting true if `next` may be used later: the bank has not accepted it, or it is not valid yet */
   rejected(
     { code, owner, detail }: GatewayError,
     next: ClientCertificate | null,

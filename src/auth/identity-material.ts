@@ -22,16 +22,12 @@ export interface IdentityMaterial {
   readonly proxyCa: string | null;
 }
 
-/** The content of the files. If the certificate is unusable, its error takes its place: the rest may still be used. */
+/** If the certificate is unusable, its error takes its place: the rest may still be used. */
 export interface FoundMaterial extends Omit<IdentityMaterial, 'certificate'> {
   readonly certificate: ClientCertificate | Error;
 }
 
-/**
- * Reads certificate, passcode, user name, password and roots from the sources in the settings. Does not block callers:
- * key derivation runs in Node's thread pool or in time slices.
- * @throws FileUnusable for any file but those of the certificate
- */
+/** Does not block callers, as `readPfx`. @throws FileUnusable for any file but those of the certificate */
 export async function findIdentityMaterial(settings: Settings, now: Date): Promise<FoundMaterial> {
   const { BANK_USERNAME, BANK_PASSWORD, BANK_CA_FILE, EGRESS_PROXY_CA_FILE } = settings;
   const readRoots = (file: string | undefined) => (file === undefined ? null : readCertificates(file).pem);
@@ -50,7 +46,7 @@ export async function findIdentityMaterial(settings: Settings, now: Date): Promi
   }
 }
 
-/** The same with a certificate that can be read. @throws CertificateUnreadable, FileUnusable */
+/** @throws CertificateUnreadable, FileUnusable */
 export const readIdentityMaterial = async (settings: Settings, now: Date): Promise<IdentityMaterial> =>
   toMaterial(await findIdentityMaterial(settings, now));
 
@@ -69,22 +65,20 @@ function readPemFiles({ BANK_CERT_FILE, BANK_KEY_FILE, BANK_KEY_PASSPHRASE }: Se
   };
 }
 
-async function readPfxFile({
-  BANK_PFX_FILE,
-  BANK_PFX_BASE64,
-  BANK_PFX_PASSCODE,
-}: Settings): Promise<KeysAndCertificates> {
+async function readPfxFile(settings: Settings): Promise<KeysAndCertificates> {
+  const { BANK_PFX_FILE, BANK_PFX_BASE64: base64, BANK_PFX_PASSCODE } = settings;
   const passcode = BANK_PFX_PASSCODE.read();
-  if (BANK_PFX_BASE64 && BANK_PFX_BASE64.file === null) {
-    const text = BANK_PFX_BASE64.read();
-    const fromText = named('BANK_PFX_BASE64', () => toPfx(Buffer.from(text)));
-    return readPfx(fromText, passcode);
-  }
+  if (base64?.file === null)
+    return readPfx(
+      named('BANK_PFX_BASE64', () => toPfx(Buffer.from(base64.read()))),
+      passcode,
+    );
   // either file may contain the PFX in binary or as base64
-  const variable = BANK_PFX_BASE64 ? 'BANK_PFX_BASE64_FILE' : 'BANK_PFX_FILE';
-  const file = BANK_PFX_BASE64?.file ?? BANK_PFX_FILE ?? '';
-  const pfx = named(variable, () => toPfx(readSmallFile(file)));
-  return readPfx(pfx, passcode);
+  const variable = base64 ? 'BANK_PFX_BASE64_FILE' : 'BANK_PFX_FILE';
+  return readPfx(
+    named(variable, () => toPfx(readSmallFile(base64?.file ?? BANK_PFX_FILE ?? ''))),
+    passcode,
+  );
 }
 
 /** The content of the file of a setting. @throws CertificateUnreadable if it cannot be used */

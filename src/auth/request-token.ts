@@ -6,10 +6,8 @@ import { GatewayError } from '../errors/gateway-error.js';
 import { toAccessToken, type AccessToken } from './access-token-provider.js';
 import type { IdentityMaterial } from './identity-material.js';
 
-/** Path of the token endpoint below {auth_url} (docs/bank.md#token-endpoint). */
 const AUTHORIZE_PATH = '/api/v1/authorizations/authorize';
 
-/** Lifetime assumed if the bank gives none. */
 const DEFAULT_LIFETIME_SECONDS = 60;
 const MAX_LIFETIME_SECONDS = 86_400;
 /** Small, because the answer is parsed on the serving thread, where 32 MB of empty objects would fill the heap. */
@@ -17,7 +15,7 @@ const MAX_ANSWER_BYTES = 65_536;
 const MAX_TOKEN_LENGTH = 16_384;
 
 /**
- * Requests an access token for one user with one certificate, which must be valid.
+ * Requests an access token (docs/bank.md#token-endpoint). The certificate must be valid.
  * @throws GatewayError as `Egress.get` and `readTokenAnswer`, or the reason of `signal`
  */
 export async function requestToken(
@@ -66,10 +64,7 @@ const tokenAnswerSchema = z.object(
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * Reads the answer of the token endpoint (docs/bank.md#token-endpoint). The lifetime is null if `expires_in` cannot be used.
- * @throws GatewayError bank-response-invalid, or as `toAnswerError`
- */
+/** The lifetime is null if `expires_in` cannot be used. @throws GatewayError bank-response-invalid, or as `toAnswerError` */
 function readTokenAnswer(answer: Answer) {
   if (answer.error) throw answer.error;
   const { success, error, data } = tokenAnswerSchema.safeParse(parse(answer.body));

@@ -5,7 +5,7 @@ const DELAYS = { failure: { firstMs: 1000, maxMs: 30_000 }, rejection: { firstMs
 const RETRY_AFTER_MAX_MS = 300_000;
 const JITTER = 0.2;
 
-/** A series of failures at one moment. Times are ISO 8601. */
+/** The failures since the last success, at one moment. Times are ISO 8601. */
 export interface Trouble {
   /** The last failure. During the back-off, it has the time until the next attempt. */
   readonly error: GatewayError;
@@ -18,7 +18,6 @@ export interface Trouble {
   readonly retryAt: string;
 }
 
-/** The failures since the last success. */
 interface Series {
   readonly kind: keyof typeof DELAYS;
   /** Failures of this kind in a row. */
@@ -31,9 +30,8 @@ interface Series {
 }
 
 /**
- * Back-off after failures, which is also the circuit breaker: while it lasts, nothing is requested. 1 s, 2 s, 4 s … 30
- * s after a failure; 30 s … 300 s after a rejection of credentials, certificate or address. A Retry-After from the bank
- * takes precedence, up to 300 s, but never shortens the wait after a rejection. Jitter makes a step up to a fifth longer, never shorter.
+ * Back-off after failures (docs/calling-the-bank.md#back-off), which is also the circuit breaker: while it lasts, nothing
+ * is requested. Jitter makes a step up to a fifth longer, never shorter.
  */
 export class BackOff {
   #series: Series | null = null;
@@ -59,7 +57,7 @@ export class BackOff {
     this.#series = null;
   }
 
-  /** Ends the back-off: the next attempt may happen at once, for example after the operator has fixed the cause. */
+  /** Ends the back-off: the next attempt may happen at once. */
   reset(): void {
     if (this.#series) this.#series = { ...this.#series, waitMs: 0 };
   }
@@ -79,7 +77,6 @@ export class BackOff {
     return trouble?.circuit === 'open' ? trouble.error : null;
   }
 
-  /** The current series of failures; null after a success. */
   trouble(): Trouble | null {
     if (!this.#series) return null;
     const { error, since, attempts, lastAt, waitMs } = this.#series;

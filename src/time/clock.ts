@@ -15,8 +15,7 @@ export class Clock {
 
   /**
    * Milliseconds since `then`: the greater of the two differences. A wall clock that was set back, or a machine that
-   * slept (the monotonic clock stops), can therefore make something look older, never younger
-   * (docs/calling-the-bank.md#token, docs/api.md#freshness).
+   * slept (the monotonic clock stops), can therefore make something look older, never younger.
    */
   since(then: Instant): number {
     const now = this.now();
