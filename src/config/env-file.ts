@@ -34,12 +34,10 @@ export function warningsOf(text: string): string[] {
     .flatMap((line) =>
       Object.entries(parse(line)).map(([name, value]) => ({ name, isCut: line.includes(`${value || '='}#`) })),
     );
-  const names = entries.map(({ name }) => name);
-  const once = new Set<string>();
-  const twice = new Set(names.filter((name) => once.size === once.add(name).size));
+  const twice = [...Map.groupBy(entries, ({ name }) => name)].filter(([, each]) => each.length > 1);
   const cut = entries.filter(({ name, isCut }) => isCut && SECRET_NAMES.some((secret) => secret === name));
   return [
-    ...[...twice].map((name) => `${name} is set twice in .env; the last value counts`),
+    ...twice.map(([name]) => `${name} is set twice in .env; the last value counts`),
     ...cut.map(
       ({ name }) => `the value of ${name} in .env ends before its #; if # is part of it, put it in single quotes`,
     ),

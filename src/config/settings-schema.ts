@@ -118,8 +118,7 @@ const calls = {
 
 const egress = {
   EGRESS_PROXY_URL: withDefault(kinds.proxyAddress, 'direct', {
-    meaning:
-      'CONNECT proxy: `http://` or `https://`, `user:password@` allowed. `direct` uses none, even if `HTTPS_PROXY` is set.',
+    meaning: 'CONNECT proxy, perhaps with `user:password@`. `direct` uses none, even if `HTTPS_PROXY` is set.',
     example: 'http://proxy.example:3128',
     unset: 'the value of `HTTPS_PROXY`',
     inherits: ['https_proxy', 'HTTPS_PROXY'],
@@ -187,8 +186,7 @@ const sharing = {
     unset: 'none: the first call after a restart waits for the bank',
   }),
   SNAPSHOT_KEY_FILE: optional(kinds.usableFile(readSnapshotKey).describe('path'), {
-    meaning:
-      'Key of the stored copies: 32 bytes as base64 or hex. Set it if instances have different private keys, or copies must survive a new certificate.',
+    meaning: 'Key of the stored copies, 32 bytes as base64 or hex, if private keys differ between instances or change.',
     example: '/run/secrets/snapshot-key',
     unset: 'derived from the private key',
   }),

@@ -30,7 +30,11 @@ export class ListenerCertificate {
       clock,
       read: () => readListenerPair(certFile, keyFile),
       use: (pair) => listener.#use(pair, certFile),
-      rejected: ({ detail }) => listener.#rejected(detail),
+      rejected: ({ detail }) =>
+        logger.error(
+          { event: 'certificate.refused', use: 'listener', ...withOwner('certificate-unusable') },
+          `the new certificate of the internal API (TLS_CERT_FILE) was rejected; the old one stays in use: ${detail}`,
+        ),
     });
     const listener = new ListenerCertificate(clock, logger, hosts, files, await files.open());
     return listener;
@@ -106,12 +110,5 @@ export class ListenerCertificate {
     for (const warning of examineListener(pair, this.hosts, new Date(now))) {
       this.logger.warn({ event: 'certificate.warning', use: 'listener' }, `TLS_CERT_FILE: ${warning}`);
     }
-  }
-
-  #rejected(reason: string): void {
-    this.logger.error(
-      { event: 'certificate.refused', use: 'listener', ...withOwner('certificate-unusable') },
-      `the new certificate of the internal API (TLS_CERT_FILE) was rejected; the old one stays in use: ${reason}`,
-    );
   }
 }

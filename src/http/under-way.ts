@@ -7,8 +7,6 @@ import type { Settings } from '../config/settings.js';
 import { within } from '../time/deadline.js';
 import type { HttpLimits } from './http-limits.js';
 
-type ShutdownSettings = Pick<Settings, 'SHUTDOWN_DELAY_MS' | 'SHUTDOWN_GRACE_MS'>;
-
 /**
  * Counts the responses under way, per connection and in total, and their bytes (docs/bounds.md#callers). Therefore it
  * also runs the graceful stop (docs/deploy.md#start-signals-and-stop).
@@ -25,7 +23,7 @@ export class UnderWay implements BeforeApplicationShutdown {
 
   constructor(
     private readonly limits: HttpLimits,
-    private readonly settings: ShutdownSettings,
+    private readonly settings: Pick<Settings, 'SHUTDOWN_DELAY_MS' | 'SHUTDOWN_GRACE_MS'>,
   ) {}
 
   /** True after a stop signal: no longer ready, though it still serves for SHUTDOWN_DELAY_MS. */
