@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ALL_CODES, OWNERS, PROBLEMS, remedyOf, toPlainText, type AnyCode, type Problem } from './problem-table.js';
-import type { GatewayError } from './gateway-error.js';
+import { GatewayError } from './gateway-error.js';
 
 const codeSchema = z.enum(ALL_CODES as [AnyCode, ...AnyCode[]]).meta({
   id: 'ProblemCode',
@@ -41,6 +41,11 @@ export const problemEntrySchema = z
 
 export const problemListSchema = z.array(problemEntrySchema).meta({ id: 'ProblemList' });
 
+const EXAMPLE = new GatewayError(
+  'bank-timeout',
+  'The bank sent no complete list within 15000 ms (REQUEST_DEADLINE_MS); the refresh continues.',
+);
+
 /** The body of every error response (RFC 9457). */
 export const problemSchema = z
   .object({
@@ -57,26 +62,16 @@ export const problemSchema = z
   })
   .meta({
     id: 'Problem',
-    example: {
-      type: '/problems/bank-timeout',
-      title: PROBLEMS['bank-timeout'].title,
-      status: 504,
-      detail: 'The bank sent no complete list within 15000 ms (REQUEST_DEADLINE_MS); the refresh continues.',
-      remedy: remedyOf('bank-timeout'),
-      instance: '/api/v1/accounts',
-      code: 'bank-timeout',
-      owner: 'bank',
-      requestId: '8ec19755-b535-4e79-b06c-11d12898fbe0',
-    },
+    example: toProblemDocument(EXAMPLE, '/api/v1/accounts', '8ec19755-b535-4e79-b06c-11d12898fbe0'),
   });
 
-export type ProblemDocument = z.infer<typeof problemSchema>;
+export type ProblemDocument = ReturnType<typeof toProblemDocument>;
 
 /** For problems that only a person can solve (docs/errors.md). */
 const RETRY_AFTER_DEFAULT_MS = 30_000;
 const RETRY_AFTER_MAX_SECONDS = 300;
 
-export function toProblemDocument(error: GatewayError, instance: string, requestId: string): ProblemDocument {
+export function toProblemDocument(error: GatewayError, instance: string, requestId: string) {
   return {
     type: `/problems/${error.code}`,
     title: PROBLEMS[error.code].title,
