@@ -39,14 +39,10 @@ const exchangeSchema = z.object({
 export type RecordingFacts = z.output<typeof factsSchema>;
 export type Exchange = z.output<typeof exchangeSchema>;
 export type ExchangeKind = Exchange['kind'];
-
-export interface Recording {
-  readonly facts: RecordingFacts;
-  readonly exchanges: readonly Exchange[];
-}
+export type Recording = ReturnType<typeof readRecording>;
 
 /** Reads a recording from `doctor --record`, which is untrusted input. @throws FileUnusable, which never quotes it */
-export function readRecording(file: string): Recording {
+export function readRecording(file: string) {
   const reject = (why: string) => new FileUnusable(file, `is not a recording of the doctor: ${why}`);
   const text = decodeText(readSmallFile(file, MAX_FILE_BYTES)).trimEnd();
   if (text === '') throw reject('it is empty');

@@ -8,12 +8,7 @@ import { Mask } from './mask.js';
 
 type Seen = Omit<Exchange, 'headers'> & { readonly headers: IncomingHttpHeaders };
 
-export interface MaskedRecording {
-  readonly text: string;
-  readonly exchanges: readonly Exchange[];
-  readonly maskedValues: number;
-  readonly samples: Mask['samples'];
-}
+export type MaskedRecording = NonNullable<ReturnType<Recorder['mask']>>;
 
 export interface BankDescription {
   readonly tls: RecordingFacts['tls'];
@@ -42,11 +37,11 @@ export class Recorder {
     });
   };
 
-  /** The recording so far; null without a call. */
-  mask(at: Date): MaskedRecording | null {
+  /** The recording so far as NDJSON; null without a call. */
+  mask(at: Date) {
     if (this.#seen.length === 0) return null;
     const mask = new Mask();
-    const exchanges = this.#seen.map(({ headers, body, ...seen }) => ({
+    const exchanges: Exchange[] = this.#seen.map(({ headers, body, ...seen }) => ({
       ...seen,
       headers: maskHeaders(headers, mask),
       body: maskBody(body, mask, this.bank.secrets),

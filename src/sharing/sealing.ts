@@ -49,19 +49,17 @@ export async function toGroup(
   };
 }
 
-/** Facts from an unencrypted header; trusted only after the whole copy has been opened. */
-interface SealedFacts {
-  /** When the bank was asked, ms since 1970, by the clock of Redis; in a file, by the machine's clock. */
-  readonly asOfMs: number;
-  readonly durationMs: number;
-  /** True if the bank's own count matched; null without a count. */
-  readonly complete: boolean | null;
-}
-
 export interface Opened {
   /** The accounts as JSON in UTF-8. */
   readonly json: Uint8Array<ArrayBuffer>;
-  readonly facts: SealedFacts;
+  /** From an unencrypted header; trusted only after the whole copy has been opened. */
+  readonly facts: {
+    /** When the bank was asked, ms since 1970, by the clock of Redis; in a file, by the machine's clock. */
+    readonly asOfMs: number;
+    readonly durationMs: number;
+    /** True if the bank's own count matched; null without a count. */
+    readonly complete: boolean | null;
+  };
 }
 
 export class CopyRejected extends Error {
@@ -88,7 +86,7 @@ export async function seal({ json, facts }: Opened, group: Group): Promise<Buffe
 }
 
 /** Its facts are not authenticated yet. @throws CopyRejected */
-export function readHeader(sealed: Buffer, group: Group): SealedFacts {
+export function readHeader(sealed: Buffer, group: Group): Opened['facts'] {
   if (sealed.length < HEADER_BYTES) throw new CopyRejected('damaged');
   if (!MAGIC.equals(sealed.subarray(0, 4))) throw new CopyRejected('damaged');
   const isOurs = sealed.toString('hex', 4, 12) === group.keyId && group.addresses.equals(sealed.subarray(28, 60));

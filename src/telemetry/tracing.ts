@@ -7,14 +7,10 @@ import { VERSION } from '../config/build-output.js';
 import { within } from '../time/deadline.js';
 import { traceWith } from './spans.js';
 
-/** To send the last spans when the process stops. */
 const FLUSH_MS = 1000;
 const MAX_VALUE_LENGTH = 200;
 
-export interface Tracing {
-  /** Sends the remaining spans, by default for at most 1 s. */
-  stop(withinMs?: number): Promise<void>;
-}
+export type Tracing = NonNullable<Awaited<ReturnType<typeof startTracing>>>;
 
 /**
  * Sends the spans of spans.ts to an OTLP collector if the environment names one and does not turn traces off
@@ -22,11 +18,7 @@ export interface Tracing {
  * headers, from the process environment at this point.
  * @param lookup resolves the collector's name, so that its silent name server costs nobody else a lookup
  */
-export async function startTracing(
-  env: NodeJS.ProcessEnv,
-  logger: Logger,
-  lookup?: LookupFunction,
-): Promise<Tracing | null> {
+export async function startTracing(env: NodeJS.ProcessEnv, logger: Logger, lookup?: LookupFunction) {
   if (isTurnedOff(env)) return null;
   const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'];
   if (!endpoint) return null;
@@ -66,7 +58,8 @@ export async function startTracing(
   propagation.setGlobalPropagator(new core.W3CTraceContextPropagator());
   traceWith(provider.getTracer('accounts-gateway'));
   return {
-    stop: async (withinMs = FLUSH_MS) => {
+    /** Sends the remaining spans. */
+    stop: async (withinMs = FLUSH_MS): Promise<void> => {
       traceWith(undefined);
       context.disable();
       propagation.disable();

@@ -8,12 +8,6 @@ import { toHost } from '../../egress/dial.js';
 import type { Egress } from '../../egress/egress.js';
 import { toGatewayError, type GatewayError } from '../../errors/gateway-error.js';
 
-interface OpenConnection {
-  readonly route: Readonly<Record<string, unknown>>;
-  /** Ends with the handshake, or with a rejection after it. Never rejects. */
-  readonly handshake: Promise<Handshake>;
-}
-
 export interface Handshake {
   readonly tls: TlsFacts;
   readonly failure: GatewayError | null;
@@ -35,14 +29,15 @@ const MAX_LENGTH = 500;
  * Opens a connection as every call does, with its retries, and closes it after the handshake. Resolves once TCP, or the
  * tunnel through the proxy, is open. @throws GatewayError
  */
-export async function connect(egress: Egress, url: string): Promise<OpenConnection> {
-  const opened = Promise.withResolvers<OpenConnection['route']>();
+export async function connect(egress: Egress, url: string) {
+  const opened = Promise.withResolvers<Readonly<Record<string, unknown>>>();
   let tls: TlsFacts = {};
   const onTls = (facts: TlsFacts) => (tls = facts);
   const attempt = (agent: Agent) => openConnection(agent, url, opened.resolve, onTls);
   const ended = egress.reach(url, new URL(url).host, attempt);
   const route = await Promise.race([opened.promise, ended.then(() => opened.promise)]);
-  const handshake = ended.then(() => null, toGatewayError).then((failure) => ({ tls, failure }));
+  // ends with the handshake, or with a rejection after it, and never rejects
+  const handshake: Promise<Handshake> = ended.then(() => null, toGatewayError).then((failure) => ({ tls, failure }));
   return { route, handshake };
 }
 
@@ -50,7 +45,7 @@ export async function connect(egress: Egress, url: string): Promise<OpenConnecti
 function openConnection(
   agent: Agent,
   url: string,
-  onOpen: (route: OpenConnection['route']) => void,
+  onOpen: (route: Readonly<Record<string, unknown>>) => void,
   onTls: (facts: TlsFacts) => void,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();

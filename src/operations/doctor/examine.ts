@@ -25,11 +25,7 @@ interface ExamineOptions {
 }
 
 /** Output of `--json` (docs/troubleshooting.md). */
-export interface DoctorReport {
-  readonly ok: boolean;
-  readonly mode: Settings['mode'];
-  readonly steps: readonly StepReport[];
-}
+export type DoctorReport = Awaited<ReturnType<typeof examine>>;
 
 export const failedStep = ({ steps }: DoctorReport): StepReport | null =>
   steps.find(({ status }) => status === 'failed') ?? null;
@@ -45,7 +41,7 @@ export function toExitCode(report: DoctorReport): number {
  * Checks the path to the bank step by step with the gateway's own code, and stops at the first failure
  * (docs/troubleshooting.md#steps-and-exit-codes). Facts contain names, addresses, dates, counts and thumbprints, never a secret or an amount.
  */
-export async function examine(options: ExamineOptions): Promise<DoctorReport> {
+export async function examine(options: ExamineOptions) {
   const { mode, offline, settings: source, clock } = options;
   const steps = new Steps(options.onStep);
   let isSharing = false;
