@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Counter, Histogram, Registry, type CollectFunction } from '@prometheus-io/client';
+import { Counter, Histogram, Registry } from '@prometheus-io/client';
 import { Settings } from '../../config/settings.js';
 import { PROBLEM_CODES, PROBLEMS, withOwner } from '../../errors/problem-table.js';
 import { Activity, CACHE_OUTCOMES, type BankCallEnded, type RequestEnded } from '../../telemetry/activity.js';
@@ -38,6 +38,7 @@ export class Metrics {
     [],
     REFRESH_BUCKETS,
   );
+  readonly #clientRequests = this.#counter('client_requests', 'Requests by X-Client-Name.', ['client_name']);
   readonly #sources: Counter<'source'> | null;
 
   constructor(
@@ -50,10 +51,6 @@ export class Metrics {
     this.#sources = isShared
       ? this.#counter('shared_snapshots', 'Cached snapshots by their source.', ['source'])
       : null;
-    this.#counter('client_requests', 'Requests by X-Client-Name.', ['client_name'], function () {
-      this.reset();
-      for (const { name, requests } of callers.requests) this.inc({ client_name: name }, requests);
-    });
     this.#startAtZero();
     activity.on('requestEnded', (request) => this.#onRequest(request));
     activity.on('bankCallEnded', (call) => this.#onBankCall(call));
@@ -66,23 +63,13 @@ export class Metrics {
   }
 
   toText(): Promise<string> {
+    this.#clientRequests.reset();
+    for (const { name, requests } of this.callers.requests) this.#clientRequests.inc({ client_name: name }, requests);
     return this.#registry.metrics();
   }
 
-  #counter<T extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly T[],
-    collect?: CollectFunction<Counter<T>>,
-  ) {
-    const registers = [this.#registry];
-    return new Counter({
-      name: `accounts_gateway_${name}_total`,
-      help,
-      labelNames,
-      registers,
-      ...(collect && { collect }),
-    });
+  #counter<T extends string>(name: string, help: string, labelNames: readonly T[]) {
+    return new Counter({ name: `accounts_gateway_${name}_total`, help, labelNames, registers: [this.#registry] });
   }
 
   #histogram<T extends string>(name: string, help: string, labelNames: readonly T[], buckets: number[]): Histogram<T> {
