@@ -12,8 +12,6 @@ import type { Http } from './http/create-http.js';
 import { ListenerCertificate } from './http/listener-certificate.js';
 import { ProblemFilter } from './http/problem-filter.js';
 import { UnderWay } from './http/under-way.js';
-import type { DescribeApi } from './pages/openapi/describe-api.js';
-import { DESCRIBE_API } from './pages/openapi/openapi.controller.js';
 import { PagesModule } from './pages/pages.module.js';
 import { Log } from './telemetry/log.js';
 import { SandboxControl } from './sandbox/control/sandbox-control.js';
@@ -34,13 +32,6 @@ export interface AppParts {
   readonly redisWaitMs?: number | undefined;
 }
 
-/** With the components that `createApp` creates. */
-interface AllParts extends AppParts {
-  readonly activity: Activity;
-  readonly http: Http;
-  readonly describeApi: DescribeApi;
-}
-
 /**
  * The map of the app. A call: http → accounts → cache, and list for the response. A refresh: cache → sharing → snapshot
  * → bank → auth → egress → the bank, and list for the data received.
@@ -54,15 +45,14 @@ export class AppModule {
     @Inject(ListenerCertificate) private readonly listenerCertificate: ListenerCertificate | null,
   ) {}
 
-  static register({ settings, sandbox, http, ...parts }: AllParts): DynamicModule {
+  static register({ settings, sandbox, ...parts }: AppParts, activity: Activity, http: Http): DynamicModule {
     const providers = [
       { provide: Settings, useValue: settings },
       { provide: Clock, useValue: parts.clock },
       { provide: Log, useValue: parts.log },
-      { provide: Activity, useValue: parts.activity },
+      { provide: Activity, useValue: activity },
       { provide: UnderWay, useValue: http.underWay },
       { provide: ListenerCertificate, useValue: http.certificate },
-      { provide: DESCRIBE_API, useValue: parts.describeApi },
       { provide: SandboxControl, useValue: sandbox },
       { provide: REDIS_WAIT_MS, useValue: parts.redisWaitMs },
     ];

@@ -4,7 +4,7 @@ import { AppModule, type AppParts } from './app.module.js';
 import { createHttp } from './http/create-http.js';
 import { HTTP_LIMITS, type HttpLimits } from './http/http-limits.js';
 import type { ToFailurePage } from './http/send-problem.js';
-import { describeApi } from './pages/openapi/describe-api.js';
+import { OpenApiController } from './pages/openapi/openapi.controller.js';
 import { toFailurePage } from './pages/problems/problem-pages.js';
 import { Activity } from './telemetry/activity.js';
 import { NestLogger } from './telemetry/nest-logger.js';
@@ -18,11 +18,12 @@ export async function createApp(parts: AppParts, limits: HttpLimits = HTTP_LIMIT
   const activity = new Activity();
   const toPage: ToFailurePage = (document) => toFailurePage(document, settings);
   const http = await createHttp({ settings, clock, log, activity, limits, toFailurePage: toPage });
-  const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(
-    AppModule.register({ ...parts, activity, http, describeApi: () => describeApi(app) }),
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.register(parts, activity, http),
     new FastifyAdapter(http.fastify),
     { logger: false, abortOnError: false },
   );
+  app.get(OpenApiController).app = app;
   // only during listen: the command reports a failed start, once
   http.fastify.server.once('listening', () => app.useLogger(new NestLogger(log.logger)));
   return app;

@@ -33,6 +33,3 @@ export function describeApi(app: INestApplication): OpenAPIObject {
   addCommonResponses(document.paths);
   return { ...document, components: { schemas: namedSchemas(), headers: RESPONSE_HEADERS } };
 }
-
-/** Describes the API of the app that serves it. */
-export type DescribeApi = () => OpenAPIObject;

@@ -1,12 +1,9 @@
-import { Controller, Get, Inject, UseInterceptors } from '@nestjs/common';
+import { Controller, Get, UseInterceptors, type INestApplication } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { FixedDocument, SendFixedDocument } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
-import type { DescribeApi } from './describe-api.js';
+import { describeApi } from './describe-api.js';
 import { toReferencePage } from './reference-page.js';
-
-/** Injects a `DescribeApi`: only the command that creates the app can describe it. */
-export const DESCRIBE_API = Symbol('DESCRIBE_API');
 
 const CACHE_CONTROL = 'public, max-age=300';
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': CACHE_CONTROL };
@@ -16,20 +13,20 @@ const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache
 @UseInterceptors(SendFixedDocument)
 @Controller()
 export class OpenApiController {
+  /** Set by `createApp`: it cannot be injected. */
+  app!: INestApplication;
   #json: FixedDocument | undefined;
   #page: FixedDocument | undefined;
 
-  constructor(@Inject(DESCRIBE_API) private readonly describeApi: DescribeApi) {}
-
   @Get('openapi.json')
   json(): FixedDocument {
-    this.#json ??= new FixedDocument(JSON.stringify(this.describeApi()), JSON_HEADERS);
+    this.#json ??= new FixedDocument(JSON.stringify(describeApi(this.app)), JSON_HEADERS);
     return this.#json;
   }
 
   @Get('docs')
   page(): FixedDocument {
-    this.#page ??= new FixedDocument(toReferencePage(this.describeApi()), {
+    this.#page ??= new FixedDocument(toReferencePage(describeApi(this.app)), {
       ...PAGE_HEADERS,
       'cache-control': CACHE_CONTROL,
     });
