@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../errors/gateway-error.js';
@@ -27,23 +28,19 @@ export class Downloads {
     const deadline = performance.now() + waitMs;
     await this.#takeSlot(caller, deadline);
     const end = new AbortController();
-    let pieces: AsyncIterator<Uint8Array> | undefined;
-    const close = () => {
+    const pieces = begin(AbortSignal.any([caller, end.signal]));
+    const stream = Readable.from({ [Symbol.asyncIterator]: () => pieces }, { objectMode: false });
+    endInTime(stream, caller, () => {
       end.abort();
-      // a stream that was never read does not end the pieces when it is destroyed
-      pieces?.return?.().catch(() => undefined);
       this.#releaseSlot();
-    };
+    });
     try {
-      pieces = begin(AbortSignal.any([caller, end.signal]));
       // a list that has just ended fails here, before the header is sent
-      const first = await within(pieces.next(), deadline - performance.now());
-      if (first === TIMED_OUT) throw overloaded(`The download was not ready within ${waitMs} ms.`);
-      const stream = Readable.from(withFirst(first, pieces), { objectMode: false });
-      endInTime(stream, caller, close);
-      return stream;
+      const first = await within(orAborted(once(stream, 'readable'), caller), deadline - performance.now());
+      if (first !== TIMED_OUT) return stream;
+      throw overloaded(`The download was not ready within ${waitMs} ms.`);
     } catch (error) {
-      close();
+      stream.destroy();
       throw error;
     }
   }
@@ -79,14 +76,3 @@ function endInTime(stream: Readable, caller: AbortSignal, onClose: () => void): 
 }
 
 const overloaded = (detail: string) => new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS });
-
-async function* withFirst(
-  first: IteratorResult<Uint8Array>,
-  others: AsyncIterator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  try {
-    for (let next = first; !next.done; next = await others.next()) yield next.value;
-  } finally {
-    await others.return?.();
-  }
-}
