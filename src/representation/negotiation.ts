@@ -7,13 +7,8 @@ import { GatewayError } from '../errors/gateway-error.js';
 export type Encoding = 'br' | 'gzip' | 'identity';
 export type Compression = Exclude<Encoding, 'identity'>;
 
-/** The first wins if the caller accepts several equally. */
+/** The first wins if the caller accepts several without weights. */
 const PREFERRED: Encoding[] = ['br', 'gzip', 'identity'];
-
-/** Preferences, which @types/negotiator lacks: it predates negotiator 1. */
-interface EncodingChoice {
-  encoding(available: string[], options: { preferred: string[] }): string | undefined;
-}
 
 /** A longer header counts as missing: Negotiator takes quadratic time. */
 const MAX_HEADER_LENGTH = 1000;
@@ -53,8 +48,7 @@ export function toEncoding(header: string | string[] | undefined): Encoding {
   if (text.length > MAX_HEADER_LENGTH) return 'identity';
   // most callers send no weights, and reading those entries takes a sixth of Negotiator's time
   if (!/[;*]/.test(text)) return preferredOf(text.split(',').map((entry) => entry.trim().toLowerCase()));
-  const choice: EncodingChoice = new Negotiator({ headers: { 'accept-encoding': text } });
-  return preferredOf([choice.encoding(PREFERRED, { preferred: PREFERRED })]);
+  return preferredOf([new Negotiator({ headers: { 'accept-encoding': text } }).encoding(PREFERRED)]);
 }
 
 const preferredOf = (accepted: readonly unknown[]): Encoding =>
