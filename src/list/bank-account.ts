@@ -61,10 +61,13 @@ const decimal: Field<string | null> = (value) => {
 /** A list without its null entries. */
 const listOf =
   <T>(entry: Field<T>): Field<readonly NonNullable<T>[]> =>
-  (value) =>
-    entriesOf(value)
-      .map((each, index) => readAt(index, entry, each))
-      .filter((each) => each !== null && each !== undefined);
+  (value) => {
+    if (value === null || value === undefined || value === '') return [];
+    if (!Array.isArray(value)) throw new FieldInvalid('is not an array');
+    if (value.length > MAX_ENTRIES) throw new FieldInvalid(`has more than ${MAX_ENTRIES} entries`);
+    const entries = value.map((each, index) => readAt(index, entry, each));
+    return entries.filter((each) => each !== null && each !== undefined);
+  };
 
 function objectOf<F extends Fields>(fields: F): Field<Read<F> | null> {
   const all = Object.entries(fields);
@@ -136,13 +139,6 @@ function readAt<T>(part: string | number, field: Field<T>, value: unknown): T {
   } catch (error) {
     throw error instanceof FieldInvalid ? error.in(part) : error;
   }
-}
-
-function entriesOf(value: unknown): readonly unknown[] {
-  if (value === null || value === undefined || value === '') return [];
-  if (!Array.isArray(value)) throw new FieldInvalid('is not an array');
-  if (value.length > MAX_ENTRIES) throw new FieldInvalid(`has more than ${MAX_ENTRIES} entries`);
-  return value as unknown[];
 }
 
 const PLAIN = /^-?\d+(?:\.\d+)?$/;

@@ -21,14 +21,17 @@ const MAX_DRIFT = 200;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** An open list has its known words; a list of objects has the objects' fields. */
-interface KnownField {
-  readonly path: string;
-  readonly words: readonly unknown[] | undefined;
-  readonly entries: Level | undefined;
-}
+/** The paths of known fields, by name. */
+type Level = ReadonlyMap<string, string>;
 
-type Level = ReadonlyMap<string, KnownField>;
+const toLevel = (prefix: string, fields: Fields): Level =>
+  new Map(Object.keys(fields).map((key) => [key, prefix + key]));
+
+const ACCOUNT = toLevel('', ACCOUNT_FIELDS);
+const ENTRIES: Readonly<Record<string, Level>> = {
+  balances: toLevel('balances[].', BALANCE_FIELDS),
+  accountIdentifiers: toLevel('accountIdentifiers[].', IDENTIFIER_FIELDS),
+};
 
 /** Empty values are not unknown words. */
 const WORDS: Readonly<Record<string, readonly unknown[]>> = {
@@ -36,16 +39,6 @@ const WORDS: Readonly<Record<string, readonly unknown[]>> = {
   protectionType: ['None', 'ClientMoney', 'SafeGuarded', '', null],
   'balances[].type': ['CurrentBalance', '', null],
 };
-
-const ACCOUNT = toLevel('', ACCOUNT_FIELDS, {
-  balances: toLevel('balances[].', BALANCE_FIELDS),
-  accountIdentifiers: toLevel('accountIdentifiers[].', IDENTIFIER_FIELDS),
-});
-
-function toLevel(prefix: string, fields: Fields, entries: Readonly<Record<string, Level>> = {}): Level {
-  const paths = Object.keys(fields).map((key) => [key, prefix + key] as const);
-  return new Map(paths.map(([key, path]) => [key, { path, words: WORDS[path], entries: entries[key] }]));
-}
 
 /** Gathers the fields of a list's accounts, and their differences from the known ones (docs/bank.md#drift). */
 export class ListDrift {
@@ -62,17 +55,18 @@ export class ListDrift {
 
   #check(row: Row, fields: Level, prefix: string): void {
     for (const key in row) {
-      const field = fields.get(key);
-      if (!field) {
+      const path = fields.get(key);
+      if (path === undefined) {
         this.#note({ path: prefix + toShownKey(key) });
         continue;
       }
-      this.#known.add(field.path);
+      this.#known.add(path);
       const value = row[key];
-      if (field.words && !field.words.includes(value)) this.#note({ path: field.path, ...toShownWord(value) });
-      if (!field.entries || !Array.isArray(value)) continue;
+      if (WORDS[path]?.includes(value) === false) this.#note({ path, ...toShownWord(value) });
+      const entries = ENTRIES[path];
+      if (!entries || !Array.isArray(value)) continue;
       for (const entry of value as unknown[]) {
-        if (typeof entry === 'object' && entry !== null) this.#check(entry as Row, field.entries, `${field.path}[].`);
+        if (typeof entry === 'object' && entry !== null) this.#check(entry as Row, entries, `${path}[].`);
       }
     }
   }
