@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import pLimit, { type LimitFunction } from 'p-limit';
+import pLimit from 'p-limit';
 import { AuthorizedCall, NoToken } from '../auth/authorized-call.js';
 import { Settings } from '../config/settings.js';
 import { toAnswerError } from '../egress/answer-error.js';
@@ -37,22 +37,27 @@ export type ParsePage = (number: number, body: Buffer) => Promise<PageFacts>;
 /** Called with the bank's answer when it asks the refresh to wait, and with null once the refresh goes on. */
 export type NoteAsked = (error: GatewayError | null) => void;
 
-interface ListRefresh {
-  /** At the bank. */
-  readonly id: string;
-  readonly signal: AbortSignal;
-  readonly parsePage: ParsePage;
-  readonly noteAsked: NoteAsked;
-  /** Pages requested so far, over all passes. */
-  pagesAsked: number;
-  /** Bytes of pages received so far, over all passes. */
-  bytes: number;
+/** The state of one refresh, over all passes. */
+class ListRefresh {
+  pagesAsked = 0;
+  bytes = 0;
+  /** True once the bank asked us to wait, or two pages failed at the same time: it may limit calls. */
+  isOneByOne = false;
   /** Runs the retries one after another. */
-  readonly retries: LimitFunction;
+  readonly retries = pLimit(1);
   /** Monotonic, ms. */
   readonly endsAt: number;
-  /** True once the bank asked us to wait, or two pages failed at the same time: it may limit calls. */
-  isOneByOne: boolean;
+
+  /** @param id at the bank */
+  constructor(
+    readonly id: string,
+    readonly signal: AbortSignal,
+    readonly parsePage: ParsePage,
+    readonly noteAsked: NoteAsked,
+    { SNAPSHOT_READ_TIMEOUT_MS }: Settings,
+  ) {
+    this.endsAt = performance.now() + SNAPSHOT_READ_TIMEOUT_MS;
+  }
 }
 
 /**
@@ -87,17 +92,7 @@ export class AccountReader {
     parsePage: ParsePage,
     noteAsked: NoteAsked = () => undefined,
   ): Promise<ListOutcome> {
-    const refresh: ListRefresh = {
-      id,
-      signal,
-      parsePage,
-      noteAsked,
-      pagesAsked: 0,
-      bytes: 0,
-      retries: pLimit(1),
-      endsAt: performance.now() + this.settings.SNAPSHOT_READ_TIMEOUT_MS,
-      isOneByOne: false,
-    };
+    const refresh = new ListRefresh(id, signal, parsePage, noteAsked, this.settings);
     try {
       const first = await this.#readOnce(refresh);
       // a second pass over a long list would exceed MAX_BYTES

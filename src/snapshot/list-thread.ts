@@ -54,6 +54,8 @@ export class ListThread {
   #retired = false;
   #ended: GatewayError | null = null;
   readonly #lost = Promise.withResolvers<GatewayError>();
+  /** Resolves with the reason if the thread dies: it was neither retired nor ended. */
+  readonly lost = this.#lost.promise;
   /** Oldest first. */
   static readonly #living = new Set<ListThread>();
 
@@ -84,11 +86,6 @@ export class ListThread {
     this.#worker.on('message', (reply: ListReply) => this.#onReply(reply));
     this.#worker.once('error', (cause) => this.#onEnd(toEndError(cause)));
     this.#worker.once('exit', () => this.#onEnd(new ListEnded()));
-  }
-
-  /** Resolves with the reason if the thread dies: it was neither retired nor ended. */
-  get lost(): Promise<GatewayError> {
-    return this.#lost.promise;
   }
 
   get hasEnded(): boolean {
@@ -184,7 +181,7 @@ export class ListThread {
     const reply = Promise.withResolvers<unknown>();
     const cancel = () => this.#cancel(id, signal?.reason);
     this.#pending.set(id, reply);
-    this.#post({ id, method, args }, transfer);
+    this.#worker.postMessage({ id, method, args } satisfies ListCall, transfer);
     signal?.addEventListener('abort', cancel, { once: true });
     try {
       return (await reply.promise) as Awaited<ReturnType<ListService[M]>>;
@@ -197,12 +194,8 @@ export class ListThread {
     this.#pending.get(id)?.reject(reason);
     this.#pending.delete(id);
     if (this.#ended) return;
-    this.#post({ cancel: id });
+    this.#worker.postMessage({ cancel: id } satisfies CancelCall, []);
     this.#endIfIdle();
-  }
-
-  #post(message: ListCall | CancelCall, transfer: ArrayBuffer[] = []): void {
-    this.#worker.postMessage(message, transfer);
   }
 
   #onReply(reply: ListReply): void {
