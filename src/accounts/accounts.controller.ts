@@ -7,9 +7,7 @@ import { refTo } from '../representation/schemas.js';
 import { DOCUMENT_SCHEMAS } from '../list/document-schemas.js';
 import { CSV_COLUMNS } from '../list/csv.js';
 import { chooseFormat, filtersSchema, listQuerySchema, MEDIA_TYPES, noQuerySchema } from './list-query.js';
-import { Responder } from './responder.js';
-
-type Sent = void | Promise<void>;
+import { Responder, type Sent } from './responder.js';
 
 @ApiTags('accounts')
 @Controller('api/v1')

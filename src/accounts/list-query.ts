@@ -8,20 +8,18 @@ import { createStrictTypeChooser } from '../representation/negotiation.js';
 const error = (issue: { readonly input?: unknown }) =>
   Array.isArray(issue.input) ? 'is given more than once' : 'must be a string';
 
-const wholeNumber = (min: number, max: number) =>
-  z
+/** A number from 1. The OpenAPI document shows an integer, although it is text in a URL. */
+const wholeNumber = (preset: number, description: string, maximum?: number) => {
+  const max = maximum ?? Number.MAX_SAFE_INTEGER;
+  return z
     .string({ error })
-    .regex(/^[1-9]\d{0,15}$/, `must be a whole number from ${min} to ${max}`)
+    .regex(/^[1-9]\d{0,15}$/, `must be a whole number from 1 to ${max}`)
     .transform(Number)
-    .pipe(z.number().min(min).max(max, `must be at most ${max}`));
-
-/** The OpenAPI document shows a number, although it is text in a URL. */
-const documented = (shown: { minimum: number; maximum?: number; example: number }) => ({
-  type: 'integer',
-  maximum: undefined,
-  pattern: undefined,
-  ...shown,
-});
+    .pipe(z.number().max(max, `must be at most ${max}`))
+    .default(preset)
+    .describe(description)
+    .meta({ type: 'integer', minimum: 1, maximum, pattern: undefined, example: preset });
+};
 
 /** Control characters, and U+FFFD, which replaces invalid UTF-8; in syntax that every engine accepts. */
 const UNFIT = '\\u0000-\\u001F\\u007F-\\u009F\\uFFFD';
@@ -70,14 +68,8 @@ const parameters = {
     .describe(
       '`-` in front for descending; numbers in names count as numbers; nulls last in both directions, ties by id',
     ),
-  pageNumber: wholeNumber(1, Number.MAX_SAFE_INTEGER)
-    .default(1)
-    .describe('page of the list; one past the end is empty, with status 200')
-    .meta(documented({ minimum: 1, example: 1 })),
-  pageSize: wholeNumber(1, 1000)
-    .default(50)
-    .describe('accounts on a page')
-    .meta(documented({ minimum: 1, maximum: 1000, example: 50 })),
+  pageNumber: wholeNumber(1, 'page of the list; one past the end is empty, with status 200'),
+  pageSize: wholeNumber(50, 'accounts on a page', 1000),
   separator: oneOf(['comma', 'semicolon', 'tab']).default('comma').describe('column separator of a CSV'),
   decimal: oneOf(['point', 'comma']).default('point').describe('decimal separator of a CSV'),
   format: oneOf(FORMATS).optional().describe('overrides `Accept`; csv and ndjson return every match, not one page'),

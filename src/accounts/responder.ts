@@ -22,7 +22,7 @@ const MIN_BUILD_MS = 300;
 /** Long documents compressed at once; further ones are sent uncompressed. */
 const MAX_COMPRESSED_STREAMS = 2;
 
-type Sent = void | Promise<void>;
+export type Sent = void | Promise<void>;
 
 interface Document {
   readonly headers: { readonly etag: string } & Readonly<Record<string, string>>;
