@@ -115,9 +115,13 @@ it.each(['<!doctype html><title>Log in</title>', '\n<HTML><body>502</body></HTML
 it.each<[string, (name: string) => string, string]>([
   ['mounted', () => '/', 'it is mounted as a single file, which cannot be replaced (EBUSY)'],
   ['in no directory', (name) => join(directory, name, 'x'), 'its directory does not exist (ENOENT)'],
-  ['below a file', (name) => join(file(name, ''), 'x'), 'a part of its path is not a directory (ENOTDIR)'],
-  ['a directory', (name) => (mkdirSync(join(directory, name)), join(directory, name)), 'it is a directory (EISDIR)'],
-  ['a full disk', () => '/dev/full', 'the disk is full (ENOSPC)'],
+  ['below a file', (name) => join(file(name, ''), 'x'), 'not a directory (ENOTDIR)'],
+  [
+    'a directory',
+    (name) => (mkdirSync(join(directory, name)), join(directory, name)),
+    'illegal operation on a directory (EISDIR)',
+  ],
+  ['a full disk', () => '/dev/full', 'no space left on device (ENOSPC)'],
 ])('the reason why a file cannot be written is in words: %s', (name, create, reason) => {
   const path = create(name);
   const write = () => {

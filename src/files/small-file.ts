@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import { getSystemErrorMessage } from 'node:util';
 
 /**
  * Thrown if a file named by a setting cannot be used. `reason` continues a sentence that begins with the file's name.
@@ -40,22 +41,16 @@ function whyUnreadable(error: unknown): string {
 }
 
 export function whyNotWritten(error: unknown): string {
-  const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-  const words = NOT_WRITTEN[code];
-  return words === undefined ? code : `${words} (${code})`;
+  const { code = 'unknown error', errno } = error as NodeJS.ErrnoException;
+  const words = NOT_WRITTEN[code] ?? (errno && getSystemErrorMessage(errno));
+  return words ? `${words} (${code})` : code;
 }
 
+/** Where the system's own words mislead, or Node has none. */
 const NOT_WRITTEN: Readonly<Record<string, string>> = {
   ENOENT: 'its directory does not exist',
-  ENOTDIR: 'a part of its path is not a directory',
-  EISDIR: 'it is a directory',
   EBUSY: 'it is mounted as a single file, which cannot be replaced',
-  EACCES: 'this process may not write there',
-  EPERM: 'this process may not write there',
-  EROFS: 'this process may only read there',
-  ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
-  ENAMETOOLONG: 'its name is too long',
 };
 
 /** Larger than any certificate, key or secret. */
