@@ -1,10 +1,10 @@
-import type { KeyObject, X509Certificate } from 'node:crypto';
-import { createSecureContext } from 'node:tls';
+import type { X509Certificate } from 'node:crypto';
 import {
-  isKeyOf,
   isSelfSigned,
   toDistinguishedName,
   toIssuers,
+  toPairs,
+  whyNotForTls,
   type KeysAndCertificates,
 } from '../files/certificate-files.js';
 import { allowsClientAuth, examineChain, isValid } from '../files/examine-certificates.js';
@@ -14,27 +14,25 @@ import { CertificateUnreadable } from '../files/certificate-unreadable.js';
 /** The identity of the gateway at the bank. None of its CA certificates is ever trusted for the bank's server. */
 export type ClientCertificate = Readonly<ReturnType<typeof toClientCertificate>>;
 
-interface Pair {
-  readonly key: KeyObject;
-  readonly leaf: X509Certificate;
-}
-
 /**
  * Chooses key, certificate and chain, and loads them into a TLS context. The certificate may be expired or not yet valid.
  * @param roots complete a chain that has no intermediate
  * @throws CertificateUnreadable
  */
-export function toClientCertificate(
-  { keys, certificates }: KeysAndCertificates,
-  now: Date,
-  roots: readonly X509Certificate[],
-) {
-  const { key, leaf } = choosePair(keys, certificates, now);
-  const issuers = toIssuers(leaf, certificates);
+export function toClientCertificate(contents: KeysAndCertificates, now: Date, roots: readonly X509Certificate[]) {
+  const { key, certificate: leaf } = choosePair(contents, now);
+  const issuers = toIssuers(leaf, contents.certificates);
   const keyPem = key.export({ format: 'pem', type: 'pkcs8' }).toString();
   const certificatePem = leaf.toString();
   const chainPem = issuers.filter((issuer) => !isSelfSigned(issuer)).map(String);
-  assertUsableForTls(keyPem, certificatePem + chainPem.join(''));
+  const reason = whyNotForTls(certificatePem + chainPem.join(''), keyPem);
+  if (reason !== null) {
+    throw new CertificateUnreadable(
+      'refused-by-tls',
+      `OpenSSL rejects the client certificate or its chain for TLS (${reason}).`,
+      'Ask the bank for one with keys of at least RSA 2048 or EC P-256, signed with SHA-256.',
+    );
+  }
   return {
     /** PKCS#8, not encrypted: never log it. */
     keyPem,
@@ -71,7 +69,7 @@ export function validityError(
 }
 
 /** Prefers a pair that allows client authentication, then one that is valid now, then the one that expires last. */
-function choosePair(keys: readonly KeyObject[], leaves: readonly X509Certificate[], now: Date): Pair {
+function choosePair({ keys, certificates }: KeysAndCertificates, now: Date) {
   if (keys.length === 0) {
     throw new CertificateUnreadable(
       'no-key',
@@ -79,39 +77,21 @@ function choosePair(keys: readonly KeyObject[], leaves: readonly X509Certificate
       'Export it with its key (on Windows, tick "Yes, export the private key").',
     );
   }
-  if (leaves.length === 0) {
+  if (certificates.length === 0) {
     throw new CertificateUnreadable(
       'no-certificate',
       'There is a private key but no certificate.',
       'Put the certificate and its intermediates into the file.',
     );
   }
-  const pairs = leaves.flatMap((leaf): Pair[] => {
-    const key = keys.find((each) => isKeyOf(each, leaf));
-    return key === undefined ? [] : [{ key, leaf }];
-  });
-  const rank = ({ leaf }: Pair) => (allowsClientAuth(leaf) ? 2 : 0) + (isValid(leaf, now) ? 1 : 0);
-  const end = ({ leaf }: Pair) => leaf.validToDate.getTime();
-  const [best] = pairs.toSorted((a, b) => rank(b) - rank(a) || end(b) - end(a));
+  const rank = (each: X509Certificate) => (allowsClientAuth(each) ? 2 : 0) + (isValid(each, now) ? 1 : 0);
+  const [best] = toPairs({ keys, certificates }).toSorted(
+    ({ certificate: a }, { certificate: b }) => rank(b) - rank(a) || b.validToDate.getTime() - a.validToDate.getTime(),
+  );
   if (best) return best;
   throw new CertificateUnreadable(
     'key-mismatch',
     'The private key belongs to none of the certificates.',
     'Use the key that the certificate was requested with.',
   );
-}
-
-/** @throws CertificateUnreadable with OpenSSL's own words, for example "ee key too small" */
-function assertUsableForTls(key: string, cert: string): void {
-  try {
-    createSecureContext({ key, cert });
-  } catch (cause) {
-    const { reason = 'no reason given' } = cause as { readonly reason?: string };
-    throw new CertificateUnreadable(
-      'refused-by-tls',
-      `OpenSSL rejects the client certificate or its chain for TLS (${reason}).`,
-      'Ask the bank for one with keys of at least RSA 2048 or EC P-256, signed with SHA-256.',
-      { cause },
-    );
-  }
 }

@@ -1,4 +1,4 @@
-/** One element, DER or BER. Its children are read on demand. */
+/** One element, DER or BER. */
 export interface Asn1 {
   /** The first byte: class, form, number. */
   readonly tag: number;

@@ -4,7 +4,6 @@ import { CertificateUnreadable } from './certificate-unreadable.js';
 import { readBlocks, type Block } from './pem-or-der.js';
 import { FileUnusable, readSmallFile } from './small-file.js';
 
-/** All keys and certificates in the operator's files. */
 export interface KeysAndCertificates {
   readonly keys: readonly KeyObject[];
   readonly certificates: readonly X509Certificate[];
@@ -28,7 +27,6 @@ const ADVICE = new Map([
   ['other for pfx', 'use the .pfx or .p12 file as it was exported, or its base64 text (base64 -w0 client.pfx)'],
 ]);
 
-/** @throws CertificateUnreadable that names the kinds of the blocks */
 function rejectKind(blocks: readonly Block[], wanted: keyof typeof NAMES): never {
   const [block] = blocks;
   if (!block || block.kind === 'empty') throw new CertificateUnreadable('damaged', 'is empty', COPY_AGAIN);
@@ -56,10 +54,6 @@ export function toPrivateKeys(bytes: Buffer, passphrase: string): KeyObject[] {
   return keys.map(({ pem }) => toPrivateKey(pem, passphrase));
 }
 
-/** Encrypts any key that openssl can read (with its legacy ciphers) with AES-256. */
-export const ENCRYPT_AGAIN =
-  'openssl pkcs8 -topk8 -provider legacy -provider default -in old.key -v2 aes-256-cbc -out new.key';
-
 function toPrivateKey(pem: string, passphrase: string): KeyObject {
   try {
     return createPrivateKey({ key: pem, passphrase });
@@ -70,7 +64,8 @@ function toPrivateKey(pem: string, passphrase: string): KeyObject {
     if (code === 'ERR_OSSL_EVP_UNSUPPORTED') {
       const cipher = /^DEK-Info: ?([\w-]+)/m.exec(pem)?.[1] ?? 'an old cipher such as DES, RC2, RC4 or PBE-MD5';
       const is = `is a private key that is encrypted with ${cipher}, which the gateway does not support`;
-      throw new CertificateUnreadable('unknown-algorithm', is, `convert it: ${ENCRYPT_AGAIN}`, { cause });
+      const again = 'openssl pkcs8 -topk8 -provider legacy -provider default -in old.key -v2 aes-256-cbc -out new.key';
+      throw new CertificateUnreadable('unknown-algorithm', is, `convert it: ${again}`, { cause });
     }
     const problem =
       passphrase === ''
@@ -88,10 +83,7 @@ export function toPfx(bytes: Buffer): Buffer {
   return blocks.find(({ kind }) => kind === 'pfx')?.der ?? rejectKind(blocks, 'pfx');
 }
 
-/**
- * The certificates in a file, and their PEM for TLS, because OpenSSL would silently skip a damaged one.
- * @throws FileUnusable
- */
+/** The certificates in a file, and their PEM for TLS: OpenSSL would silently skip a damaged one. @throws FileUnusable */
 export function readCertificates(path: string) {
   const certificates = inFile(path, toCertificates);
   return { pem: certificates.map(String).join(''), certificates };
@@ -100,23 +92,31 @@ export function readCertificates(path: string) {
 /** TLS_CERT_FILE with its key. `certificate` is the server's own. @throws FileUnusable */
 export function readListenerPair(certFile: string, keyFile: string) {
   const { certificates } = readCertificates(certFile);
-  const keys = inFile(keyFile, (bytes) => toPrivateKeys(bytes, ''));
-  const pairs = certificates.flatMap((certificate) =>
-    keys.filter((key) => isKeyOf(key, certificate)).map((key) => ({ key, certificate })),
-  );
-  const [pair] = pairs;
+  const [pair] = toPairs({ certificates, keys: inFile(keyFile, (bytes) => toPrivateKeys(bytes, '')) });
   if (!pair) throw new FileUnusable(keyFile, `does not match TLS_CERT_FILE ${certFile}`);
   const { certificate } = pair;
   const issuers = toIssuers(certificate, certificates);
   const cert = [certificate, ...issuers].map(String).join('');
   const key = pair.key.export({ format: 'pem', type: 'pkcs8' }).toString();
+  const reason = whyNotForTls(cert, key);
+  if (reason !== null) throw new FileUnusable(certFile, `OpenSSL rejects for TLS (${reason})`);
+  return { cert, key, certificate, issuers };
+}
+
+/** The certificates whose private key is there too, each with it. */
+export const toPairs = ({ keys, certificates }: KeysAndCertificates) =>
+  certificates.flatMap((certificate) =>
+    keys.filter((key) => isKeyOf(key, certificate)).map((key) => ({ key, certificate })),
+  );
+
+/** OpenSSL's own words if it rejects the PEM texts for TLS, for example "ee key too small"; else null. */
+export function whyNotForTls(cert: string, key: string): string | null {
   try {
     createSecureContext({ cert, key });
-  } catch (cause) {
-    const { reason = 'no reason given' } = cause as { readonly reason?: string };
-    throw new FileUnusable(certFile, `OpenSSL rejects for TLS (${reason})`, { cause });
+    return null;
+  } catch (error) {
+    return (error as { readonly reason?: string }).reason ?? 'no reason given';
   }
-  return { cert, key, certificate, issuers };
 }
 
 /** @throws FileUnusable */
@@ -153,11 +153,10 @@ export function issued(issuer: X509Certificate, subject: X509Certificate): boole
   }
 }
 
-export function isKeyOf(key: KeyObject, certificate: X509Certificate): boolean {
+function isKeyOf(key: KeyObject, certificate: X509Certificate): boolean {
   try {
     return certificate.checkPrivateKey(key);
   } catch {
-    // OpenSSL cannot read the certificate's public key
     return false;
   }
 }

@@ -1,6 +1,5 @@
 /** Machine-readable reason why a client certificate cannot be used (docs/certificates.md#rejected-files). */
 type UnreadableReason =
-  /** The file could not be opened at all. */
   | 'file'
   | 'passcode'
   | 'damaged'
@@ -16,9 +15,8 @@ export const describeSlip = (passcode: string): string =>
   /^[\s"']|[\s"']$/.test(passcode) ? ' The one given starts or ends with a space, a line end or a quote.' : '';
 
 /**
- * Thrown for certificates and keys that cannot be read. Its message is a single line: the problem, then the remedy. It
- * never contains the passcode, key material or other contents of the file. Thrown for bytes without a name, the problem
- * continues a sentence that begins with the name of their file or variable ("is empty").
+ * A certificate or key that cannot be read. Its message, one line, is the problem and the remedy, without any contents of the
+ * file. For bytes without a name, the problem continues a sentence that begins with their file or variable ("is empty").
  */
 export class CertificateUnreadable extends Error {
   override readonly name = 'CertificateUnreadable';

@@ -8,7 +8,7 @@ const ANY_PURPOSE = '2.5.29.37.0';
 
 const LOOPBACK = /^(?:localhost|127\..*|\[::1\])$/;
 
-/** Uses of a certificate: its extended key usage (RFC 5280, 4.2.1.12), and who checks it. */
+/** By extended key usage (RFC 5280, 4.2.1.12). */
 const USES = {
   client: {
     purpose: '1.3.6.1.5.5.7.3.2',
@@ -27,15 +27,13 @@ const USES = {
 interface ChainContext {
   readonly use: keyof typeof USES;
   readonly now: Date;
-  /** Trusted roots. */
   readonly roots?: readonly X509Certificate[];
   /** Names and addresses that clients use for the server. */
   readonly hosts?: readonly string[];
 }
 
 /**
- * Everything because of which the other side may reject a certificate with its issuers: one sentence each. The dates of
- * the certificate itself are not included.
+ * Everything but its own dates because of which the other side may reject a certificate: one sentence each.
  * @param issuers from the certificate's issuer upwards
  */
 export function examineChain(
@@ -73,7 +71,7 @@ export function examineChain(
   return warnings;
 }
 
-/** The same for the certificate of our listener, and its own dates. @param hosts that clients use for it */
+/** The same for the certificate of our listener, and its own dates. */
 export const examineListener = (
   { certificate, issuers }: { readonly certificate: X509Certificate; readonly issuers: readonly X509Certificate[] },
   hosts: readonly string[],
@@ -90,7 +88,6 @@ export const examineDates = (certificates: readonly X509Certificate[], now: Date
     return problem ? `The certificate ${toDistinguishedName(each.subject)} ${problem}.` : [];
   });
 
-/** True if the extended key usage, if there is one, allows client authentication. */
 export const allowsClientAuth = (certificate: X509Certificate): boolean =>
   allowsPurpose(certificate, USES.client.purpose);
 

@@ -31,7 +31,6 @@ const HASHES: Readonly<Record<string, string>> = {
   '1.2.840.113549.2.11': 'sha512',
 };
 
-/** Names of unsupported algorithms. */
 const UNSUPPORTED: Readonly<Record<string, string>> = {
   '1.2.840.113549.1.12.1.1': 'the cipher RC4-128',
   '1.2.840.113549.1.12.1.2': 'the cipher RC4-40',
@@ -49,7 +48,7 @@ const MAX_ROUNDS = 1_000_000;
 /** Iterations of PKCS#12's own key derivation in one time slice: about 10 ms. */
 const ROUNDS_PER_SLICE = 10_000;
 const pbkdf2InPool = promisify(pbkdf2);
-/** Length of the longest digest. */
+/** The longest digest. */
 const MAX_KEY_BYTES = 64;
 /** Shorter keys must be rejected (RFC 9579, 6): with a key of one byte, a forged file fits one passcode in 256. */
 const PBMAC1_MIN_KEY_BYTES = 20;
@@ -71,11 +70,11 @@ export function toPasscodes(passcode: string): Passcode[] {
   return other === passcode ? [passcode] : [passcode, other];
 }
 
-/** The MAC over the contents; only the right passcode reproduces it. */
-type Mac = (contents: Buffer, passcode: Passcode) => Promise<boolean>;
-
-/** Reads MacData: an HMAC by RFC 7292, 4, or PBMAC1 (RFC 9579). @throws CertificateUnreadable, Error */
-export function toMac(macData: Asn1): Mac {
+/**
+ * Reads MacData: an HMAC by RFC 7292, 4, or PBMAC1 (RFC 9579). The returned function is true for the right passcode.
+ * @throws CertificateUnreadable, Error
+ */
+export function toMac(macData: Asn1): (contents: Buffer, passcode: Passcode) => Promise<boolean> {
   const [digestInfo, salt, rounds] = childrenOf(macData);
   const [algorithm, digest] = childrenOf(digestInfo);
   const { oid, parameters } = toAlgorithm(algorithm);
@@ -133,13 +132,12 @@ function rejectAlgorithm(what: string): never {
   );
 }
 
-/** An AlgorithmIdentifier (RFC 5280, 4.1.1.2) with its identifier in dotted form. */
+/** An AlgorithmIdentifier (RFC 5280, 4.1.1.2). */
 function toAlgorithm(node: Asn1 | undefined): { oid: string; parameters: Asn1 | undefined } {
   const [oid, parameters] = childrenOf(node);
   return { oid: oidOf(oid), parameters };
 }
 
-/** The name of a hash, or of the hash of an HMAC. */
 const toHash = (oid: string): string => HASHES[oid] ?? rejectAlgorithm(`the hash ${oid}`);
 
 /** PBKDF2 (RFC 8018, A.2); `keyLength` is the length in the file, or 0. */
@@ -159,13 +157,10 @@ function toPbkdf2(node: Asn1 | undefined) {
   };
 }
 
-/** Purposes of a derived key (RFC 7292, B.3). */
+/** RFC 7292, B.3. */
 const PURPOSE = { key: 1, iv: 2, mac: 3 } as const;
 
-/**
- * The key derivation of RFC 7292, appendix B.2. Node has no native one, so this one yields to callers between time
- * slices.
- */
+/** The key derivation of RFC 7292, appendix B.2. Node has none, so this one yields to callers between time slices. */
 function toPkcs12Derivation(hash: string, salt: Buffer, rounds: number) {
   assertRounds(rounds);
   const block = hash === 'sha384' || hash === 'sha512' ? 128 : 64;

@@ -4,7 +4,6 @@ import { decodeText } from './small-file.js';
 
 type Kind = 'certificate' | 'key' | 'pfx' | 'pkcs7' | 'damaged' | 'empty' | 'other';
 
-/** One object in an operator's file. */
 export interface Block {
   readonly kind: Kind;
   /** Its kind, in words: "a certificate", "an HTML page". */
@@ -69,7 +68,7 @@ function readPem(whole: string, label: string, body: string, layers: number): Bl
   return inside.some(isCryptographic) ? inside : [damaged(`a damaged ${label} block`)];
 }
 
-/** Identifies a block in DER or BER by its structure; null if it is unknown. */
+/** A block in DER or BER, by its structure; null if it is unknown. */
 function toBlock(der: Buffer): Block | null {
   const [first, second] = elementsOf(der);
   if (!first || !second) return null;
@@ -91,7 +90,7 @@ function toBlock(der: Buffer): Block | null {
   }
 }
 
-/** The elements of a SEQUENCE; none for anything else. */
+/** None for anything but a SEQUENCE. */
 function elementsOf(bytes: Buffer): Asn1[] {
   try {
     const node = parseAsn1(bytes);

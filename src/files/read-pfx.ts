@@ -82,7 +82,7 @@ async function toSafeContents(contentInfo: Asn1, passcode: Passcode): Promise<As
   return decrypt(algorithm, octetsOf(ciphertext), passcode);
 }
 
-/** Decrypts, and returns the inner SEQUENCE. The MAC proves the passcode, but not the bytes that a cipher's key is from. */
+/** The inner SEQUENCE. The MAC proves the passcode, but not the bytes that a cipher's key is from. */
 async function decrypt(algorithm: Asn1 | undefined, ciphertext: Buffer, passcode: Passcode): Promise<Asn1> {
   const decipher = toDecrypt(algorithm);
   for (const encoding of ['utf8', 'latin1'] as const) {
