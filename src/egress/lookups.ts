@@ -11,12 +11,6 @@ const LATE_ANSWER_SERVES_MS = 60_000;
 const SILENT_FOR_MS = 600_000;
 const MAX_SILENT = 500;
 
-interface Answer {
-  readonly addresses: readonly LookupAddress[];
-  /** Monotonic, ms. */
-  readonly at: number;
-}
-
 /**
  * Resolves names through the system, one lookup at a time for each name. A lookup cannot be ended and holds one of Node's few
  * threads, up to 5 s for each silent name server, so attempts share it, and a late answer serves the next ones.
@@ -24,7 +18,7 @@ interface Answer {
  */
 export class Lookups {
   readonly #running = new Map<string, Promise<readonly LookupAddress[]>>();
-  readonly #late = new LRUCache<string, Answer>({ max: 100 });
+  readonly #late = new LRUCache<string, readonly LookupAddress[]>({ max: 100, ttl: LATE_ANSWER_SERVES_MS });
   readonly #silent = new LRUCache<string, true>({ max: MAX_SILENT, ttl: SILENT_FOR_MS });
   readonly #oneOptional = pLimit(1);
 
@@ -37,10 +31,9 @@ export class Lookups {
     if (isIP(name) !== 0) return [{ address: name, family: isIP(name) }];
     const running = this.#run(name, family, isOptional);
     const late = this.#late.get(`${family} ${name}`);
-    const serves = late !== undefined && performance.now() - late.at < LATE_ANSWER_SERVES_MS;
     // the lookup under way may fail; its answer is for the attempts after this one
-    if (serves) running.catch(() => undefined);
-    const addresses = serves ? late.addresses : await running;
+    if (late) running.catch(() => undefined);
+    const addresses = late ?? (await running);
     return addresses.toSorted((a, b) => Number(this.#silent.has(a.address)) - Number(this.#silent.has(b.address)));
   }
 
@@ -81,8 +74,7 @@ export class Lookups {
       });
     const running = (isOptional ? this.#oneOptional(look) : look())
       .then((addresses) => {
-        const at = performance.now();
-        if (at - began > LATE_MS) this.#late.set(key, { addresses, at });
+        if (performance.now() - began > LATE_MS) this.#late.set(key, addresses);
         return addresses;
       })
       .finally(() => this.#running.delete(key));
