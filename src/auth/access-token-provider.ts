@@ -105,7 +105,7 @@ export class AccessTokenProvider {
     logger.info({ event: 'token.acquired', lifetimeSeconds: token.lifetimeMs / 1000, ms }, 'access token acquired');
   }
 
-  /** The token that may be sent now, or null. */
+  /** The token that may be sent now. */
   get usable(): AccessToken | null {
     return this.#current && !this.options.clock.hasReached(this.#current.unusableAt) ? this.#current : null;
   }
@@ -145,25 +145,23 @@ export class AccessTokenProvider {
   }
 
   async #request(): Promise<AccessToken> {
+    const { request, activity, logger } = this.options;
     try {
-      const token = await this.options.request();
+      const token = await request();
       this.take(token);
-      this.options.activity.emit('tokenRequestEnded', { tokens: this, error: null });
+      activity.emit('tokenRequestEnded', { tokens: this, error: null });
       return token;
     } catch (thrown) {
-      throw this.#failed(toGatewayError(thrown));
+      const failure = toGatewayError(thrown);
+      if (failure.code === 'stopping') throw failure;
+      const error = this.#backOff.failed(failure);
+      activity.emit('tokenRequestEnded', { tokens: this, error });
+      logger[error.needsSomeone ? 'error' : 'warn'](
+        { event: 'token.failed', ...error.fields, retryInMs: Math.round(error.retryAfterMs ?? 0) },
+        'the request for an access token failed',
+      );
+      throw error;
     }
-  }
-
-  #failed(thrown: GatewayError): GatewayError {
-    if (thrown.code === 'stopping') return thrown;
-    const error = this.#backOff.failed(thrown);
-    this.options.activity.emit('tokenRequestEnded', { tokens: this, error });
-    this.options.logger[error.needsSomeone ? 'error' : 'warn'](
-      { event: 'token.failed', ...error.fields, retryInMs: Math.round(error.retryAfterMs ?? 0) },
-      'the request for an access token failed',
-    );
-    return error;
   }
 }
 

@@ -23,7 +23,6 @@ import { RenewedFiles, toUnusable } from './renewed-files.js';
  */
 export class IdentityHolder implements OnApplicationShutdown {
   readonly #oneTokenRequest = pLimit(1);
-  readonly #files: RenewedFiles<FoundMaterial>;
   readonly #log: IdentityLog;
   readonly #expiry: ExpiryNotice;
   #current: BankIdentity;
@@ -47,10 +46,9 @@ export class IdentityHolder implements OnApplicationShutdown {
 
   private constructor(
     private readonly parts: EgressParts,
-    files: RenewedFiles<FoundMaterial>,
+    private readonly files: RenewedFiles<FoundMaterial>,
     material: IdentityMaterial,
   ) {
-    this.#files = files;
     this.#log = new IdentityLog(parts.logger);
     this.#expiry = new ExpiryNotice(parts.logger, {
       what: 'the client certificate',
@@ -70,7 +68,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   /** Reloads the files now, and ends any back-off (SIGHUP). Resolves as `RenewedFiles.reload`. */
   reload(): Promise<void> {
     this.#current.tokens.resetBackOff();
-    return this.#files.reload();
+    return this.files.reload();
   }
 
   /**
@@ -81,7 +79,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     if (identity !== this.#current) return;
     const isFirst = owner === 'operator' && !this.#isRejected;
     this.#isRejected ||= owner === 'operator';
-    if (isFirst && retryAfterMs === undefined) await this.#files.retry();
+    if (isFirst && retryAfterMs === undefined) await this.files.retry();
   }
 
   status() {
@@ -100,7 +98,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   /** Also aborts calls in flight, with `stopping`. */
   onApplicationShutdown(): void {
     this.#expiry.close();
-    this.#files.close();
+    this.files.close();
     this.#current.egress.close();
   }
 
@@ -109,7 +107,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   #waitingStatus() {
-    const { waiting } = this.#files;
+    const { waiting } = this.files;
     if (!waiting) return { next: null, rejected: null, credentialsRejected: null };
     const { error, since } = waiting;
     const { code, detail } = error;

@@ -70,7 +70,6 @@ export class Connection {
     return Boolean(this.socket.authorizationError);
   }
 
-  /** The certificates of an untrusted server; empty for any other. */
   get untrustedChain(): readonly X509Certificate[] {
     return untrustedChainOf(this.socket);
   }
@@ -95,7 +94,6 @@ const connections = new WeakMap<Socket, Connection>();
 export const connectionOf = (socket: Socket | null | undefined): Connection | null =>
   (socket && connections.get(socket)) ?? null;
 
-/** The certificates of untrusted servers. */
 const untrustedChains = new WeakMap<Socket, readonly X509Certificate[]>();
 
 /** Keeps the certificates of an untrusted server, which the runtime would discard with the socket. */
@@ -112,7 +110,7 @@ export function keepUntrustedChain(socket: TLSSocket): void {
 /** The certificates of an untrusted server; empty without them. */
 export const untrustedChainOf = (socket: Socket): readonly X509Certificate[] => untrustedChains.get(socket) ?? [];
 
-/** A server's certificate, and the issuers that it sent. */
+/** A server's certificate, with the issuers that it sent. */
 export function toChain(leaf: X509Certificate | undefined): X509Certificate[] {
   const chain: X509Certificate[] = [];
   for (let next = leaf; next && chain.length < MAX_CHAIN; next = next.issuerCertificate) chain.push(next);

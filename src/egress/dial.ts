@@ -73,19 +73,18 @@ export async function openTcp(
     return await dial(host, port, settings, signal);
   } catch (error) {
     const { stage, isLate, cause } = error as DialFailed;
-    if (isLate) throw timeoutError(address, stage === 'TCP');
+    if (isLate) {
+      const detail =
+        stage === 'TCP'
+          ? `No TCP connection to ${address} within BANK_CONNECT_TIMEOUT_MS; a firewall on the way may drop the packets.`
+          : `DNS did not resolve ${address} within BANK_CONNECT_TIMEOUT_MS.`;
+      throw new ConnectTimedOut('bank-unreachable', detail);
+    }
     throw (
       outOfFiles(cause) ??
       new GatewayError('bank-unreachable', `The bank (${address}) cannot be reached: ${tcpInWords(cause)}.`)
     );
   }
-}
-
-function timeoutError(address: string, isResolved: boolean): ConnectTimedOut {
-  const detail = isResolved
-    ? `No TCP connection to ${address} within BANK_CONNECT_TIMEOUT_MS; a firewall on the way may drop the packets.`
-    : `DNS did not resolve ${address} within BANK_CONNECT_TIMEOUT_MS.`;
-  return new ConnectTimedOut('bank-unreachable', detail);
 }
 
 /** By the runtime's code. Each continues a sentence that begins with the name of the other side. */

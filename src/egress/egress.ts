@@ -117,7 +117,7 @@ export class Egress {
     try {
       return await this.#hostOf(baseUrl).reach(attempt, this.#closing.signal);
     } catch (error) {
-      throw error instanceof CallFailed ? this.#toError(error, target) : error;
+      throw error instanceof CallFailed ? toWireError(error, target, false, this.parts.settings) : error;
     }
   }
 
@@ -141,10 +141,6 @@ export class Egress {
     const agent = createAgent(settings, tls, proxy, hello);
     if (this.#isRetired) agent.maxFreeSockets = 0;
     return agent;
-  }
-
-  #toError(failure: CallFailed, target: string, timedOut = false): GatewayError {
-    return toWireError(failure, target, timedOut, this.parts.settings);
   }
 
   async #send(request: WireRequest, givenUp: AbortSignal): Promise<Answer> {
@@ -176,7 +172,7 @@ export class Egress {
       if (error.status !== null) host.noteAnswered();
       // a firewall may have dropped the kept connections
       if (deadline.aborted) host.drop();
-      const failure = this.#toError(error, NAMES[request.target], deadline.aborted);
+      const failure = toWireError(error, NAMES[request.target], deadline.aborted, this.parts.settings);
       this.#report(call, error.status, failure.code);
       throw failure;
     }
@@ -184,11 +180,12 @@ export class Egress {
 
   #noteAnswer({ headers, socket }: IncomingMessage, isNewConnection: boolean, sentAt: number): void {
     const date = parseHttpDate(headers.date);
-    // a cache on the way sends the Date of when it stored the answer, and its Age
-    const bankMs = date === null ? null : date + Number(/^\d{1,9}$/.exec(headers.age ?? '')?.[0] ?? 0) * 1000;
-    // any time between sending and receiving is right
-    const nearest = bankMs === null ? 0 : Math.max(sentAt, Math.min(bankMs, this.parts.clock.now().wall));
-    if (bankMs !== null) this.#clockSkewMs = bankMs - nearest;
+    if (date !== null) {
+      // a cache on the way sends the Date of when it stored the answer, and its Age
+      const bankMs = date + Number(/^\d{1,9}$/.exec(headers.age ?? '')?.[0] ?? 0) * 1000;
+      // any time between sending and receiving is right
+      this.#clockSkewMs = bankMs - Math.max(sentAt, Math.min(bankMs, this.parts.clock.now().wall));
+    }
     if (!isNewConnection) return;
     const { servername, remoteAddress } = socket as TLSSocket;
     // null once the socket is closed

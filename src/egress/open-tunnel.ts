@@ -65,7 +65,10 @@ export async function openTunnel(
     throw isTunnel ? noTlsServerError(url.host, target) : toRejected(url, target, answer);
   } catch (error) {
     request.destroy();
-    if (signal.aborted) throw timeoutError(url, target);
+    if (signal.aborted) {
+      const detail = `The egress proxy ${url.host} opened no tunnel to ${target} within BANK_CONNECT_TIMEOUT_MS; either it cannot be reached, or it cannot reach the bank.`;
+      throw new ConnectTimedOut('proxy-unavailable', detail);
+    }
     throw error instanceof GatewayError ? error : toFailed(error as Error, url, target, proxy);
   }
 }
@@ -76,13 +79,6 @@ export const noTlsServerError = (proxy: string, target: string): GatewayError =>
     'proxy-refused',
     `The tunnel of the egress proxy ${proxy} to ${target} does not lead to a TLS server.`,
   );
-
-function timeoutError(url: URL, target: string): ConnectTimedOut {
-  return new ConnectTimedOut(
-    'proxy-unavailable',
-    `The egress proxy ${url.host} opened no tunnel to ${target} within BANK_CONNECT_TIMEOUT_MS; either it cannot be reached, or it cannot reach the bank.`,
-  );
-}
 
 function toUnreachable({ stage, isLate, cause }: DialFailed, { host }: URL): GatewayError {
   const late = stage === 'DNS' ? 'DNS did not resolve its name' : 'it accepted no TCP connection';
