@@ -29,7 +29,7 @@ export class RedisSource extends StoredSource {
     const { clock, logger, group } = parts;
     const { SNAPSHOT_MAX_AGE_MS: maxAgeMs } = parts.settings;
     // each connect deletes a lock left by a lost connection of this instance
-    const atConnect = async (): Promise<Command[]> => [store.toRelease(await group())];
+    const atConnect = async (): Promise<Command[]> => [store.expireLock(await group(), 0)];
     const connection = new RedisConnection(settings, logger, clock, waitMs, atConnect);
     const store: RedisStore = new RedisStore(connection, settings.REDIS_KEY_PREFIX, maxAgeMs, clock);
     await connection.connect();

@@ -81,21 +81,17 @@ export class RedisStore implements Store {
   keepLock(group: Group): void {
     clearInterval(this.#renewal);
     const renew = () =>
-      void this.connection.send([this.#expireLock(group, LOCK_MS)], BACKGROUND_MS).catch(() => undefined);
+      void this.connection.send([this.expireLock(group, LOCK_MS)], BACKGROUND_MS).catch(() => undefined);
     this.#renewal = setInterval(renew, LOCK_MS / 3).unref();
   }
 
-  /** Releases the lock if it still belongs to this instance. */
   async releaseLock(group: Group): Promise<void> {
     clearInterval(this.#renewal);
-    await this.connection.send([this.toRelease(group)], BACKGROUND_MS);
+    await this.connection.send([this.expireLock(group, 0)], BACKGROUND_MS);
   }
 
-  toRelease(group: Group): Command {
-    return this.#expireLock(group, 0);
-  }
-
-  #expireLock(group: Group, ms: number): Command {
+  /** Sets the lifetime of the lock if it still belongs to this instance. 0 releases it. */
+  expireLock(group: Group, ms: number): Command {
     return ['EVAL', EXPIRE_IF_EQUAL, '1', this.#lock(group), this.owner, String(ms)];
   }
 
