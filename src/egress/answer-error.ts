@@ -50,9 +50,8 @@ export function toAnswerError(answer: WireAnswer, target: BankTarget): GatewayEr
   if (status < 300 || status === 304) return fail('bank-response-invalid', `${answered} where 200 is expected.`);
   if (status < 400) return fail('bank-refused', `${name} answered with a redirect (${status}), which is not followed.`);
   if (isAboutCertificate(answer)) {
-    const late = answer.isOlderTls ? '' : ' If the bank asks for it late, set BANK_TLS_MAX_VERSION=1.2.';
-    const detail = `${answered} with a page that says that our client certificate was not accepted, or did not arrive.${late}`;
-    return fail('certificate-rejected', detail);
+    const page = 'a page that says that our client certificate was not accepted, or did not arrive';
+    return fail('certificate-rejected', `${answered} with ${page}.`);
   }
   const [code, reason] = REJECTION_STATUSES[target][status] ?? ['bank-refused', ''];
   return fail(code, `${answered}${code === 'credentials-rejected' ? toCredentialsReason(answer) : reason}.`);
@@ -86,15 +85,12 @@ function speaksOfCertificate(body: Buffer): boolean {
 }
 
 /** The likely cause of a rejection by the token endpoint. Names the password only if the bank may have checked it. */
-function toCredentialsReason({ body, headers, isOlderTls }: WireAnswer): string {
+function toCredentialsReason({ body, headers }: WireAnswer): string {
   const schemes = schemesOf(headers['www-authenticate']);
-  if (speaksOfCertificate(body)) {
-    const late = isOlderTls ? '' : '; if the bank asks for it late, set BANK_TLS_MAX_VERSION=1.2';
-    return ` with a page about the client certificate, which did not arrive or is not accepted${late}`;
-  }
+  if (speaksOfCertificate(body))
+    return ' with a page about the client certificate, which did not arrive or is not accepted';
   if (schemes !== null && schemes.length > 0 && !schemes.includes('Basic')) {
     return ` and asks for ${schemes.join(' or ')} where the bank's document says Basic; BANK_AUTH_URL may lead to another service`;
   }
-  const late = isOlderTls ? '' : '; a certificate that the bank asks for late also needs BANK_TLS_MAX_VERSION=1.2';
-  return `: user name or password is wrong, or our address is not on the allowlist of the bank${late}`;
+  return ': user name or password is wrong, or our address is not on the allowlist of the bank';
 }

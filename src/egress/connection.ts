@@ -79,10 +79,6 @@ export class Connection {
     return this.#version === 'TLSv1.3' && !this.#isResumed;
   }
 
-  get isOlderTls(): boolean {
-    return this.#version === 'TLSv1.2';
-  }
-
   get #received(): number {
     return this.tcp.bytesRead - this.#before;
   }

@@ -52,8 +52,6 @@ export interface WireAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** True if the handshake was over TLS 1.2, in which the bank can ask for our certificate at any time. */
-  readonly isOlderTls?: boolean;
   /** What we authenticated with: token, or user name and password. Nothing that is read from the answer may contain it. */
   readonly credentials?: readonly string[];
 }
@@ -123,7 +121,7 @@ export async function getOverWire(request: WireRequest, options: WireOptions): P
       throw Object.assign(new Error('408 on a kept connection'), { code: 'ECONNRESET' });
     }
     const credentials = toCredentials(request.headers['Authorization']);
-    return { status, headers, body, isOlderTls: call.isOlderTls, credentials };
+    return { status, headers, body, credentials };
   } catch (error) {
     throw call.toFailure(error);
   }
@@ -173,10 +171,6 @@ class OpenedCall {
 
   get isOnKeptConnection(): boolean {
     return this.#request?.reusedSocket ?? false;
-  }
-
-  get isOlderTls(): boolean {
-    return connectionOf(this.#request?.socket)?.isOlderTls ?? false;
   }
 
   /** @param thrown what axios or the body's stream reported */
