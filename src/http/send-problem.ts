@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import '../telemetry/activity.js';
 import type { GatewayError } from '../errors/gateway-error.js';
 import { createTypeChooser } from '../representation/negotiation.js';
@@ -29,17 +29,15 @@ export function toProblemResponse(error: GatewayError, instance: string, request
 /** Headers of the response that failed; they do not describe the problem. */
 const OF_A_BODY = ['content-disposition', 'content-encoding', 'etag'];
 
+/** Programs that accept any type get JSON; only a browser navigation prefers HTML. */
+const chooseType = createTypeChooser(['application/problem+json', 'application/json', 'text/html']);
+
 /** Sends a problem document, or its page to a browser. Its code and owner go to the log line and the metrics. */
 export function sendProblem(reply: FastifyReply, error: GatewayError): void {
   const { request, server } = reply;
   request.logFields.problem = error;
-  const toPage = prefersHtml(request) ? server.toFailurePage : undefined;
+  const toPage = chooseType(request.headers.accept) === 'text/html' ? server.toFailurePage : undefined;
   const { headers, body } = toProblemResponse(error, toPath(request.originalUrl), request.id, toPage);
   for (const name of OF_A_BODY) reply.removeHeader(name);
   reply.code(error.status).headers(headers).send(body);
 }
-
-const chooseType = createTypeChooser(['application/problem+json', 'application/json', 'text/html']);
-
-/** True for a browser navigation. Programs that accept any type get JSON. */
-const prefersHtml = ({ headers }: FastifyRequest): boolean => chooseType(headers.accept) === 'text/html';
