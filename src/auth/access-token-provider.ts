@@ -1,7 +1,6 @@
-import type { Logger } from 'pino';
-import type { Activity } from '../telemetry/activity.js';
 import { BackOff, type Trouble } from '../time/back-off.js';
-import { later, type Clock, type Instant } from '../time/clock.js';
+import { later, type Instant } from '../time/clock.js';
+import type { EgressParts } from '../egress/egress.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 
 const FORCED_RENEWAL_EVERY_MS = 5000;
@@ -39,12 +38,9 @@ export function toAccessToken(
   };
 }
 
-interface AccessTokenProviderOptions {
+interface AccessTokenProviderOptions extends Pick<EgressParts, 'clock' | 'logger' | 'activity'> {
   /** @throws GatewayError as `requestToken` */
   readonly request: () => Promise<AccessToken>;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly activity: Activity;
   readonly random?: () => number;
 }
 

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../time/clock.js';
 import { withOwner, type AnyCode } from '../errors/problem-table.js';
+import type { ClientCertificate } from './client-certificate.js';
 
 const DAY_MS = 86_400_000;
 /** A certificate with less time left is reported as `certificate-expiring`. */
@@ -9,11 +10,7 @@ const NOTICE_DAYS = [60, 30, 14, 7, 1, 0];
 /** Days before expiry at which the log level becomes `error`: obtaining a certificate takes days. */
 const ERROR_FROM_DAYS = 14;
 
-interface Certificate {
-  readonly subject: string;
-  readonly thumbprint: string;
-  readonly notAfter: Date;
-}
+type Certificate = Pick<ClientCertificate, 'subject' | 'thumbprint' | 'notAfter'>;
 
 /** Texts in the log lines about a certificate. */
 interface Wording {

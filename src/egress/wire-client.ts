@@ -198,13 +198,12 @@ const decompress = promisify(gunzip);
  */
 async function readBody(stream: Readable, encoding: string, maxBytes: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  let [bytes, count] = [0, 0];
+  let bytes = 0;
   // iteration would join small pieces, and hide how many there are
   stream.on('data', (piece: Buffer) => {
     bytes += piece.length;
-    count += 1;
     if (bytes > maxBytes) stream.destroy(new AnswerTooLarge());
-    else if (count > MAX_PIECES)
+    else if (pieces.length === MAX_PIECES)
       stream.destroy(invalid(`A response of the bank came in more than ${MAX_PIECES} pieces.`));
     else pieces.push(piece);
   });
