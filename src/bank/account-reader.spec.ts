@@ -246,7 +246,7 @@ describe('a list that never ends', () => {
     const error = await rejectionOf(read);
     expect([error.code, error.detail]).toEqual([
       'bank-response-invalid',
-      'The account list needs more than 2000 pages in one refresh.',
+      'The account list has more than 2000 pages in one refresh.',
     ]);
     expect(requests).toHaveLength(2000);
   });

@@ -114,15 +114,15 @@ export class AccountReader {
     this.#expectedPages = 1;
   }
 
-  /** One pass over all pages, with smaller pages if the bank rejects their size. */
+  /** One pass over all pages. */
   async #readOnce(refresh: ListRefresh): Promise<ListOutcome> {
     for (let pageSize = this.#pageSize; ;) {
       const outcome = await this.#readPages(refresh, pageSize);
-      if (!(outcome instanceof GatewayError)) {
+      if (!(outcome instanceof PageRejected)) {
         this.#pageSize = pageSize;
         return outcome;
       }
-      const smaller = toSmallerSize(outcome, pageSize);
+      const { smaller } = outcome;
       if (smaller < 1) throw outcome;
       this.#expectedPages = 1;
       const rejected = { event: 'bank.page-refused', refreshId: refresh.id, pageSize, next: smaller };
@@ -131,12 +131,11 @@ export class AccountReader {
     }
   }
 
-  /** Returns the bank's rejection if it may be one of the page size. */
   async #readPages(refresh: ListRefresh, pageSize: number): Promise<ListOutcome | PageRejected> {
     const end = new AbortController();
     const signal = AbortSignal.any([refresh.signal, end.signal]);
     const paging = new Paging(pageSize);
-    /** Responses that were requested but not used yet, in page order. */
+    /** In page order, not used yet. */
     const requested: Promise<Answer>[] = [];
     let lastRequested = 0;
     let atOnce = this.settings.BANK_MAX_CONCURRENT_REQUESTS;
@@ -158,7 +157,7 @@ export class AccountReader {
         if (answer.error) throw answer.error;
         const { body } = answer;
         refresh.bytes += body.length;
-        if (refresh.bytes > MAX_BYTES) throw tooManyBytes();
+        if (refresh.bytes > MAX_BYTES) throw tooMuch('256 MB of pages');
         atOnce = Math.min(atOnce, Math.max(1, Math.floor(MAX_BYTES_AHEAD / body.length)));
         paging.add(await refresh.parsePage(number, body));
         lastKnown = paging.last;
@@ -177,7 +176,7 @@ export class AccountReader {
    */
   async #get(refresh: ListRefresh, pageNumber: number, pageSize: number, signal: AbortSignal): Promise<Answer> {
     refresh.pagesAsked += 1;
-    if (refresh.pagesAsked > MAX_PAGES) throw tooManyPages();
+    if (refresh.pagesAsked > MAX_PAGES) throw tooMuch(`${MAX_PAGES} pages`);
     const request = {
       path: ACCOUNTS_PATH,
       query: { PageNumber: String(pageNumber), PageSize: String(pageSize) },
@@ -206,11 +205,8 @@ export class AccountReader {
   }
 }
 
-const tooManyPages = () =>
-  new GatewayError('bank-response-invalid', `The account list needs more than ${MAX_PAGES} pages in one refresh.`);
-
-const tooManyBytes = () =>
-  new GatewayError('bank-response-invalid', 'The account list has more than 256 MB of pages in one refresh.');
+const tooMuch = (bound: string) =>
+  new GatewayError('bank-response-invalid', `The account list has more than ${bound} in one refresh.`);
 
 /** True for a 404 past page 1, and for a 400 once the bank's count is reached: there should be no such page. */
 function isPastTheEnd({ status }: WireAnswer, number: number, { outcome }: Paging): boolean {
@@ -218,10 +214,10 @@ function isPastTheEnd({ status }: WireAnswer, number: number, { outcome }: Pagin
 }
 
 class PageRejected extends GatewayError {
-  /** @param isCertain true if the answer is about the size */
+  /** @param smaller the next size to try; below 1, there is none */
   constructor(
     error: GatewayError,
-    readonly isCertain: boolean,
+    readonly smaller: number,
   ) {
     super(error.code, error.detail, error);
   }
@@ -230,20 +226,19 @@ class PageRejected extends GatewayError {
 /** Codes of a page that may have been rejected for its size, whatever the answer says: any 4xx but 401, 403 and 429. */
 const MAY_BE_OF_SIZE = new Set<string>(['bank-refused', 'access-not-granted']);
 
-/** A 413, or a 400 that names the page size; for page 1 of an undocumented size, any other rejection of the request. */
+/** After a 413, or a 400 that names the page size; for page 1 of an undocumented size, after any other rejection. */
 function toPageRejected({ status, body, error }: Answer, number: number, size: number): PageRejected | null {
   if (!error) return null;
   const isNamed = status === 400 && /page_?size/i.test(body.toString('latin1', 0, MAX_SCANNED_BYTES));
   if (status === 413 || isNamed) {
-    return new PageRejected(error.withSentence('It rejects every page size; check BANK_PAGE_SIZE.'), true);
+    return new PageRejected(
+      error.withSentence('It rejects every page size; check BANK_PAGE_SIZE.'),
+      Math.floor(size / 2),
+    );
   }
   const isOpen = number === 1 && size > DOCUMENTED_SIZE && status >= 400 && status !== 401 && status !== 403;
-  return isOpen && MAY_BE_OF_SIZE.has(error.code) ? new PageRejected(error, false) : null;
+  return isOpen && MAY_BE_OF_SIZE.has(error.code) ? new PageRejected(error, DOCUMENTED_SIZE) : null;
 }
-
-/** Below 1, there is none. */
-const toSmallerSize = ({ isCertain }: PageRejected, size: number): number =>
-  isCertain ? Math.floor(size / 2) : DOCUMENTED_SIZE;
 
 const errorOf = (result: Answer | Error): GatewayError | null =>
   result instanceof Error ? toGatewayError(result) : result.error;
