@@ -10,7 +10,7 @@ import { SnapshotSource, type RefreshRequest, type Snapshot } from '../snapshot/
 import { Activity } from '../telemetry/activity.js';
 import { Log } from '../telemetry/log.js';
 import { inRefreshSpan, Waiting } from '../telemetry/spans.js';
-import { BackOff, type Trouble } from '../time/back-off.js';
+import { BackOff } from '../time/back-off.js';
 import { Clock, type Instant } from '../time/clock.js';
 import { Stopwatch } from '../time/stopwatch.js';
 import { CachedSnapshot } from './cached-snapshot.js';
@@ -34,16 +34,6 @@ interface Attempts {
   failed: boolean;
 }
 
-export interface RefreshState {
-  readonly running: Refresh | null;
-  /** The current series of failed refreshes by this instance and its identity; null without one. */
-  readonly trouble: Trouble | null;
-  /** The error with which a refresh would fail at once during a back-off of the list or the token; else null. */
-  readonly rejection: GatewayError | null;
-  /** True if the last refresh failed, or would fail now. */
-  readonly failed: boolean;
-}
-
 /** At most one refresh in flight, and a back-off after failures, which doubles as the circuit breaker. */
 @Injectable()
 export class Refresher implements OnModuleInit, OnApplicationShutdown {
@@ -62,12 +52,20 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   /** It changes as time passes: read it once per decision. */
-  state(): RefreshState {
+  state() {
     const { current } = this.identities;
     const { backOff, failed } = this.#attemptsOf(current);
     // where other instances may have stored a newer copy, a refresh checks for it
     const rejection = this.source.isShared ? null : this.#rejectionTo(current);
-    return { running: this.#running, trouble: backOff.trouble(), rejection, failed: failed || rejection !== null };
+    return {
+      running: this.#running,
+      /** The current series of failed refreshes by this instance and its identity; null without one. */
+      trouble: backOff.trouble(),
+      /** The error with which a refresh would fail at once during a back-off of the list or the token; else null. */
+      rejection,
+      /** True if the last refresh failed, or would fail now. */
+      failed: failed || rejection !== null,
+    };
   }
 
   /** Ends the back-off: the next caller starts a refresh. */

@@ -46,7 +46,7 @@ export class SnapshotService {
   ) {}
 
   /**
-   * Returns the snapshot for one caller: at once from the cache, or within REQUEST_DEADLINE_MS.
+   * At once from the cache, or within REQUEST_DEADLINE_MS.
    * @throws GatewayError overloaded, bank-timeout, or the failure of the refresh; the reason of the caller's signal
    */
   get(wanted: Freshness, caller: Caller = {}): ServedSnapshot | Promise<ServedSnapshot> {

@@ -4,7 +4,7 @@ import { AccountList } from './account-list.js';
 import { SharedTexts, toAccount, type Account } from './account.js';
 import type { SnapshotFacts } from './document-schemas.js';
 import { toDocument, toJsonList, toParts, type WholeDocument } from './documents.js';
-import { ListDrift, type FoundFields } from './list-drift.js';
+import { ListDrift } from './list-drift.js';
 import type { Export, Query } from './queries.js';
 import { MAX_KEPT_LENGTH } from './search-texts.js';
 import { inSlices, type Sliced } from './slices.js';
@@ -13,11 +13,6 @@ import { inSlices, type Sliced } from './slices.js';
 const PIECE_LENGTH = 65_536;
 
 const utf8 = new TextEncoder();
-
-export interface WholeList {
-  readonly accounts: number;
-  readonly fields: FoundFields;
-}
 
 /**
  * Builds one list, from the bank's pages or from a stored copy, and then answers queries about it. Messages from the
@@ -38,7 +33,7 @@ export class ListService {
     return readPage(number, body, this.#drift, (account) => this.#list.add(toAccount(account, this.#texts)));
   }
 
-  finish(): WholeList {
+  finish() {
     this.#texts = new SharedTexts();
     this.#list.inOrder('name');
     return { accounts: this.#list.size, fields: this.#drift.found() };

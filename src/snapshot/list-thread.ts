@@ -5,7 +5,7 @@ import pLimit from 'p-limit';
 import type { PageFacts } from '../list/bank-page.js';
 import { builtFile } from '../config/build-output.js';
 import { GatewayError } from '../errors/gateway-error.js';
-import type { ListService, WholeList } from '../list/list-service.js';
+import type { ListService } from '../list/list-service.js';
 import type { CancelCall, ListCall, ListMethod, ListReply } from '../list/list.worker.js';
 import type { SnapshotFacts } from '../list/document-schemas.js';
 import type { WholeDocument } from '../list/documents.js';
@@ -99,7 +99,7 @@ export class ListThread {
   }
 
   /** @throws as `takePage` */
-  async finish(): Promise<WholeList> {
+  finish(): Promise<ReturnType<ListService['finish']>> {
     return this.#call('finish', []);
   }
 
