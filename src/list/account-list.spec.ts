@@ -131,6 +131,8 @@ describe('a list', () => {
     // the composed é is equal, but has the greater id
     expect(ask(list, {}, 'name')).toEqual(['5', '2', '1', '4', '6', '3', '0']);
     expect(ask(list, {}, '-name')).toEqual(['0', '3', '4', '6', '1', '2', '5']);
+    const same = ['Apa 1', 'Apa 01', 'A\u00ADpa 1'].map((name, index) => account({ id: String(index), name }));
+    for (const sort of ['name', '-name'] as const) expect(ask(accountListOf(same), {}, sort)).toEqual(['0', '1', '2']);
   });
 
   it('collates only the start of a name, so that long names stay fast', () => {

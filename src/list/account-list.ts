@@ -2,7 +2,7 @@ import { GatewayError } from '../errors/gateway-error.js';
 import type { Account } from './account.js';
 import { createMatch, type Filters } from './match.js';
 import { MAX_KEPT_LENGTH, SearchTexts } from './search-texts.js';
-import { reverseOrder, sortAccounts, type Sort, type SortField } from './sort.js';
+import { sortAccounts, type Sort, type SortField } from './sort.js';
 
 // docs/bounds.md#the-bank
 const MAX_ACCOUNTS = 200_000;
@@ -61,7 +61,8 @@ export class AccountList {
     const known = this.#orders.get(sort);
     if (known) return known;
     const field = sort.replace(/^-/, '') as SortField;
-    const order = sort === field ? sortAccounts(this.#byId.values(), field) : reverseOrder(this.inOrder(field), field);
+    const order =
+      sort === field ? sortAccounts(this.#byId.values(), field, 1) : sortAccounts(this.inOrder(field), field, -1);
     this.#orders.set(sort, order);
     return order;
   }
