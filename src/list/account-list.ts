@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors/gateway-error.js';
 import type { Account } from './account.js';
 import { createMatch, type Filters } from './match.js';
-import { MAX_KEPT_LENGTH, SearchTexts } from './search-texts.js';
+import { SearchTexts } from './search-texts.js';
 import { sortAccounts, type Sort, type SortField } from './sort.js';
 
 // docs/bounds.md#the-bank
@@ -26,8 +26,8 @@ export class AccountList {
   readonly #orders = new Map<Sort, readonly Account[]>();
   readonly #searchTexts: SearchTexts;
 
-  /** @param maxKeptLength number of folded characters to keep for searches */
-  constructor(maxKeptLength = MAX_KEPT_LENGTH) {
+  /** @param maxKeptLength folded characters to keep for searches; further accounts are folded again each time */
+  constructor(maxKeptLength = Infinity) {
     this.#searchTexts = new SearchTexts(maxKeptLength);
   }
 

@@ -6,7 +6,6 @@ import type { SnapshotFacts } from './document-schemas.js';
 import { toDocument, toJsonList, toParts, type WholeDocument } from './documents.js';
 import { ListDrift } from './list-drift.js';
 import type { Export, Query } from './queries.js';
-import { MAX_KEPT_LENGTH } from './search-texts.js';
 import { inSlices, type Sliced } from './slices.js';
 
 /** Characters. */
@@ -88,9 +87,8 @@ export class ListService {
   }
 }
 
-/** A small heap keeps fewer folded texts: they must fit with two bytes for each character. */
-const createList = (): AccountList =>
-  new AccountList(Math.min(MAX_KEPT_LENGTH, getHeapStatistics().heap_size_limit / 32));
+/** Folded texts take up to a sixteenth of the heap, with two bytes for each character. */
+const createList = (): AccountList => new AccountList(getHeapStatistics().heap_size_limit / 32);
 
 function toWhole(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(length);

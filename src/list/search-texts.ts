@@ -1,8 +1,5 @@
 import type { Account } from './account.js';
 
-/** Folded characters to keep, over all accounts. Further accounts are folded again for each search. */
-export const MAX_KEPT_LENGTH = 20_000_000;
-
 export interface SearchText {
   /** Name, description and owner. */
   readonly words: string;
