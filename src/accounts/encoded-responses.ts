@@ -12,7 +12,6 @@ import { orAborted } from '../time/deadline.js';
 
 /** Memory for the encoded responses of one snapshot. */
 const MAX_BYTES = 32 * 1024 * 1024;
-/** Memory overhead of an entry, in addition to its bytes. */
 const OVERHEAD_BYTES = 500;
 /** At most 2 at once, so that they never occupy every thread in Node's pool. */
 const MAX_COMPRESSING = 2;

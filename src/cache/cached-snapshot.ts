@@ -38,7 +38,6 @@ export class CachedSnapshot {
     return this.#listedAccounts && this.snapshot?.size === 0;
   }
 
-  /** The snapshot, unless it has passed its maximum age. */
   get servable(): Snapshot | null {
     return this.ageMs <= this.settings.SNAPSHOT_MAX_AGE_MS ? this.snapshot : null;
   }
@@ -69,7 +68,6 @@ export class CachedSnapshot {
     this.#snapshot = null;
   }
 
-  /** Ends the list's thread when the process stops. */
   async end(): Promise<void> {
     await this.#snapshot?.list.end();
   }

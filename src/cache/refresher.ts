@@ -77,7 +77,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     await this.#restore();
   }
 
-  /** Starts a refresh; none may be in flight. */
+  /** None may be in flight. */
   start(wanted: Freshness): Refresh {
     const id = randomUUID();
     const startedAt = this.clock.now();
@@ -125,7 +125,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
         if (this.#running) this.#running.asked = error;
       };
       const request = { refreshId, signal: this.#stop.signal, accepts, ownWork, noteAsked };
-      const read = rejection ? await this.source.take(accepts) : await this.source.read(request);
+      const read = await (rejection ? this.source.take(accepts) : this.source.read(request));
       if (!read) throw rejection;
       attempts.failed = false;
       // another instance counts its own refresh, and its copy shows nothing about our calls

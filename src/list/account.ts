@@ -55,11 +55,8 @@ function toBalance(bank: BankBalance, texts: SharedTexts): Balance {
 
 /** The first of the IBANs, else the first identifier that is a valid IBAN, as the bank writes it. */
 function ibanOf({ ibans, accountIdentifiers }: BankAccount): string | null {
-  return ibans[0] ?? accountIdentifiers.find(({ account }) => account !== null && isIban(account))?.account ?? null;
-}
-
-function isIban(identifier: string): boolean {
-  return isValidIBAN(identifier.replaceAll(' ', '').toUpperCase());
+  const isIban = (text: string | null) => text !== null && isValidIBAN(text.replaceAll(' ', '').toUpperCase());
+  return ibans[0] ?? accountIdentifiers.find(({ account }) => isIban(account))?.account ?? null;
 }
 
 /** With more different texts, accounts evidently do not have them in common. */

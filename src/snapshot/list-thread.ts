@@ -150,7 +150,7 @@ export class ListThread {
     this.#endIfIdle();
   }
 
-  /** Ends the thread, even during work. Resolves when it has ended. */
+  /** Even during work. */
   async end(): Promise<void> {
     this.#retired = true;
     await this.#worker.terminate();
