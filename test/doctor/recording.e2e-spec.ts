@@ -333,7 +333,7 @@ describe('node dist/main.js doctor --record and --compare', () => {
     const { code, stderr } = await run(['--record', name]);
     expect([code, stderr]).toEqual([
       2,
-      `accounts-gateway doctor: ${name} cannot be written: its name is too long (ENAMETOOLONG).\n`,
+      `accounts-gateway doctor: ${name} cannot be written: name too long (ENAMETOOLONG).\n`,
     ]);
     expect(readFileSync(join(directory, name), 'utf8')).toBe('earlier');
   });
