@@ -1,6 +1,6 @@
 import { ServerResponse } from 'node:http';
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import type { FastifyError, FastifyReply } from 'fastify';
 import { Log } from '../telemetry/log.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '../errors/problem-table.js';
@@ -38,12 +38,13 @@ const isAborted = (thrown: unknown, { request }: FastifyReply): boolean =>
 
 /** Converts any thrown value to a problem. `isUnrouted`: no route was found for the request. */
 function toProblem(thrown: unknown, isUnrouted: boolean): GatewayError {
-  const status = statusOf(thrown);
-  if (status === null || status < 400 || status >= 500) return toGatewayError(thrown);
+  const ofNest = thrown instanceof HttpException ? thrown : null;
+  const ofFastify = toFastifyError(ofNest ? ofNest.cause : thrown);
+  const status = ofNest?.getStatus() ?? ofFastify?.statusCode ?? 500;
+  if (status < 400 || status >= 500) return toGatewayError(thrown);
   if (isUnrouted && status === 404) return new GatewayError('not-found', 'No route has this path.');
-  if (thrown instanceof HttpException && !isFastifyError(thrown)) {
-    return new GatewayError(toCode(status), thrown.message, { status });
-  }
+  // the message of a Fastify error may quote the request
+  if (ofNest && !ofFastify) return new GatewayError(toCode(status), ofNest.message, { status });
   return status === 413 || status === 431
     ? new GatewayError('request-too-large', 'The request is larger than this service accepts.', { status })
     : new GatewayError('malformed-request', 'The body of the request is malformed.');
@@ -55,13 +56,5 @@ function toCode(status: number): ProblemCode {
   return PROBLEM_CODES.find((code) => PROBLEMS[code].status === status) ?? 'invalid-request';
 }
 
-function statusOf(thrown: unknown): number | null {
-  if (thrown instanceof HttpException) return thrown.getStatus();
-  return isFastifyError(thrown) ? ((thrown as { statusCode?: number }).statusCode ?? null) : null;
-}
-
-/** True for a Fastify error, wrapped by Nest or not. Its message may quote the request. */
-function isFastifyError(thrown: unknown): boolean {
-  const error = thrown instanceof HttpException ? thrown.cause : thrown;
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('FST_');
-}
+const toFastifyError = (error: unknown): FastifyError | null =>
+  error instanceof Error && 'code' in error && String(error.code).startsWith('FST_') ? (error as FastifyError) : null;
