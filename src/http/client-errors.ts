@@ -8,8 +8,6 @@ import { toProblemResponse } from './send-problem.js';
 import type { RequestLog } from './request-log.js';
 import type { UnderWay } from './under-way.js';
 
-export type ClientError = Error & { readonly code?: string | undefined };
-
 interface ClientErrorParts {
   readonly log: RequestLog;
   readonly underWay: UnderWay;
@@ -17,7 +15,7 @@ interface ClientErrorParts {
 }
 
 /** Answers Node's `clientError`: errors of the connection, of TLS and of HTTP, and timeouts. */
-export function answerClientError(error: ClientError, socket: Socket, parts: ClientErrorParts): void {
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, parts: ClientErrorParts): void {
   // more of the same input while the response is being read
   if (socket.writableEnded) return;
   const isHttp = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' || error.code?.startsWith('HPE_');
@@ -50,7 +48,7 @@ function toLastResponse(error: GatewayError, requestId: string): Buffer {
   return Buffer.concat([Buffer.from(head), body]);
 }
 
-function toProblem({ code }: ClientError): GatewayError {
+function toProblem({ code }: NodeJS.ErrnoException): GatewayError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new GatewayError('request-timeout', 'The request was not complete in time.');
   }

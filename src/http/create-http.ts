@@ -14,7 +14,7 @@ import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { Activity } from '../telemetry/activity.js';
 import type { Log } from '../telemetry/log.js';
 import type { Clock } from '../time/clock.js';
-import { answerClientError, reject, type ClientError } from './client-errors.js';
+import { answerClientError, reject } from './client-errors.js';
 import { createAdmission, toMethodNotAllowed, toRequestId } from './admission.js';
 import { MAX_HEADER_BYTES, MAX_SEGMENT_LENGTH, type HttpLimits } from './http-limits.js';
 import { ListenerCertificate } from './listener-certificate.js';
@@ -59,7 +59,7 @@ export async function createHttp(parts: HttpParts) {
       );
       return server;
     },
-    clientErrorHandler: (error: ClientError, socket: Socket) => answerClientError(error, socket, rejection),
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, rejection),
     frameworkErrors: (error, request, reply) => answerUnreadablePath(error.code, request, reply as FastifyReply),
     genReqId: toRequestId,
     return503OnClosing: false,
