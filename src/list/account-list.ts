@@ -31,10 +31,7 @@ export class AccountList {
     this.#searchTexts = new SearchTexts(maxKeptLength);
   }
 
-  /**
-   * Adds an account, replacing an earlier one with the same id. Returns true if there was none.
-   * @throws GatewayError bank-response-invalid
-   */
+  /** Returns false if it replaces an account with the same id. @throws GatewayError bank-response-invalid */
   add(account: Account): boolean {
     this.#addCurrency(account.currency, 'currency');
     for (const { currency } of account.balances) this.#addCurrency(currency, 'balances[].currency');
@@ -48,7 +45,7 @@ export class AccountList {
     return this.#byId.size;
   }
 
-  /** Finds an account by its id; a UUID in any letter case. */
+  /** A UUID is found in any letter case. */
   find(id: string): Account | undefined {
     const found = this.#byId.get(id);
     if (found || !UUID.test(id)) return found;

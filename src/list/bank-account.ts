@@ -7,7 +7,8 @@ export type Fields = Readonly<Record<string, Field<unknown>>>;
 
 type Read<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never };
 
-type Row = Readonly<Record<string, unknown>>;
+/** A JSON object of the bank. */
+export type Row = Readonly<Record<string, unknown>>;
 
 /** It collects the path on its way up, and never contains the value. */
 class FieldInvalid extends Error {

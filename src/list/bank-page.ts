@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors/gateway-error.js';
-import { readBankAccount, type BankAccount } from './bank-account.js';
+import { readBankAccount, type BankAccount, type Row } from './bank-account.js';
 import type { ListDrift } from './list-drift.js';
 
 export interface PageFacts {
@@ -31,8 +31,6 @@ export function readPage(
   }
   return { accounts: rows.length, added, rowCount, echoedSize };
 }
-
-type Row = Readonly<Record<string, unknown>>;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

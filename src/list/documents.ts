@@ -16,7 +16,7 @@ export interface WholeDocument {
 
 const utf8 = new TextEncoder();
 
-/** The document that answers a query; null for an account that is not in the list. */
+/** Null for an account that is not in the list. */
 export function* toDocument(list: AccountList, query: Query, facts: SnapshotFacts): Sliced<WholeDocument | null> {
   const properties = yield* findProperties(list, query);
   if (properties === null) return null;

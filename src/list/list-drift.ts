@@ -1,5 +1,5 @@
 import { hasManyDigits } from '../errors/many-digits.js';
-import { ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS, type Fields } from './bank-account.js';
+import { ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS, type Fields, type Row } from './bank-account.js';
 
 export interface Drift {
   /** Within the account, for example `balances[].availableAmount`. */
@@ -18,8 +18,6 @@ export interface FoundFields {
 }
 
 const MAX_DRIFT = 200;
-
-type Row = Readonly<Record<string, unknown>>;
 
 /** The paths of known fields, by name. */
 type Level = ReadonlyMap<string, string>;

@@ -50,10 +50,7 @@ export class ListService {
     return inSlices(toDocument(this.#list, query, facts), signal);
   }
 
-  /**
-   * Returns the next piece of a long document, null at its end. The first call begins the document.
-   * @throws the reason of `signal`
-   */
+  /** Null at the end of the document. The first call begins it. @throws the reason of `signal` */
   async nextPiece(
     document: number,
     asked: Query | Export,

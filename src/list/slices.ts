@@ -5,10 +5,7 @@ export type Sliced<T> = Generator<undefined, T>;
 
 const SLICE_MS = 20;
 
-/**
- * Runs work in slices of 20 ms, and lets other calls run in between.
- * @throws the reason of `signal`, before the first slice and between slices
- */
+/** Lets other calls run between slices. @throws the reason of `signal`, before the first slice and between slices */
 export async function inSlices<T>(work: Sliced<T>, signal?: AbortSignal): Promise<T> {
   for (;;) {
     // first: a call that was canceled while it waited is not begun

@@ -157,12 +157,11 @@ export class ListThread {
   }
 
   /** 0 once it has ended. */
-  async heapMb(): Promise<number> {
-    try {
-      return (await this.#worker.getHeapStatistics()).total_heap_size / 1_048_576;
-    } catch {
-      return 0;
-    }
+  heapMb(): Promise<number> {
+    return this.#worker.getHeapStatistics().then(
+      ({ total_heap_size }) => total_heap_size / 1_048_576,
+      () => 0,
+    );
   }
 
   #endIfIdle(): void {

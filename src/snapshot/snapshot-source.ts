@@ -15,7 +15,7 @@ export interface Snapshot {
   readonly asOf: string;
   /** Of the refresh, in the instance that ran it. */
   readonly durationMs: number;
-  /** True if the bank's own count matches; null without a count. */
+  /** As in `ListOutcome`. */
   readonly complete: boolean | null;
   /** 0 for a stored copy. */
   readonly pages: number;
