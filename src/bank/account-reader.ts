@@ -114,7 +114,6 @@ export class AccountReader {
     this.#expectedPages = 1;
   }
 
-  /** One pass over all pages. */
   async #readOnce(refresh: ListRefresh): Promise<ListOutcome> {
     for (let pageSize = this.#pageSize; ;) {
       const outcome = await this.#readPages(refresh, pageSize);
@@ -170,10 +169,7 @@ export class AccountReader {
     }
   }
 
-  /**
-   * One page, with any status. Retried once after a transient failure, and as long as the bank asks us to wait
-   * (docs/calling-the-bank.md#retries).
-   */
+  /** One page, with any status, retried as docs/calling-the-bank.md#retries lists. */
   async #get(refresh: ListRefresh, pageNumber: number, pageSize: number, signal: AbortSignal): Promise<Answer> {
     refresh.pagesAsked += 1;
     if (refresh.pagesAsked > MAX_PAGES) throw tooMuch(`${MAX_PAGES} pages`);

@@ -77,19 +77,16 @@ export class BankCondition {
     this.log.logger[error.needsSomeone ? 'error' : 'warn'](fields, 'calls to the bank fail');
   }
 
-  /**
-   * @param ms time spent waiting for the bank
-   * @param replacedAgeMs age of the copy that apps got during the refresh; null for none
-   */
-  #noteDuration(ms: number, replacedAgeMs: number | null): void {
-    if (ms < this.settings.SNAPSHOT_SOFT_TIMEOUT_MS) {
+  /** @param replacedAgeMs age of the copy that apps got during the refresh; null for none */
+  #noteDuration(waitedMs: number, replacedAgeMs: number | null): void {
+    if (waitedMs < this.settings.SNAPSHOT_SOFT_TIMEOUT_MS) {
       this.#fastInARow += 1;
       if (this.#fastInARow >= FAST_ENOUGH) this.#slow = null;
       return;
     }
     if (replacedAgeMs === null) return;
     this.#fastInARow = 0;
-    const since = this.#slow?.since ?? new Date(this.clock.now().wall - ms).toISOString();
+    const since = this.#slow?.since ?? new Date(this.clock.now().wall - waitedMs).toISOString();
     this.#slow = { since, copyAgeMs: Math.max(replacedAgeMs, this.#slow?.copyAgeMs ?? 0) };
   }
 }

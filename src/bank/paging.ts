@@ -4,10 +4,7 @@ import type { PageFacts } from '../list/bank-page.js';
 export interface ListOutcome {
   readonly accounts: number;
   readonly pages: number;
-  /**
-   * True if the bank's row count matches; false if it does not, or if an account appears twice; null without a count
-   * (docs/api.md#freshness).
-   */
+  /** False if the bank's row count does not match, or if an account appears twice; null without a count. */
   readonly complete: boolean | null;
 }
 
