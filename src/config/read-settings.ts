@@ -52,19 +52,18 @@ export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): Se
   if (ignored.length > 0 && isEmbedded) warnings.push(`--sandbox ignores these settings: ${ignored.join(', ')}`);
 
   const used = usedNames(command, sandbox);
-  const served = usedNames('serve', sandbox);
   // the doctor is asked why the gateway does not start, too
-  const effectOf = (unused: SettingName) =>
-    command === 'doctor' && served.has(unused) ? 'the gateway does not start' : 'it is not used here';
+  const preventsServe = (name: SettingName) => command === 'doctor' && usedNames('serve', sandbox).has(name);
   const read = SETTING_NAMES.map((name) => ({ name, ...readValue(env, name, sandbox) }));
   warnings.push(...read.flatMap(({ warning }) => warning ?? []));
   const values: Partial<Values> = Object.fromEntries(read.map(({ name, value }) => [name, value]));
-  const combined = command === 'sandbox' ? [] : crossCheck(env, values, sandbox);
+  const combined = crossCheck(env, values, sandbox);
   const found = [...read, ...combined.map((error) => ({ name: error.variable as SettingName, error }))];
   const errors: SettingsError[] = [];
   for (const { name, error } of found) {
-    if (error && used.has(name)) errors.push(error);
-    else if (error) warnings.push(`${error.variable} ${error.problem}; ${effectOf(name)}`);
+    if (!error) continue;
+    if (used.has(name)) errors.push(error);
+    else if (preventsServe(name)) warnings.push(`${error.variable} ${error.problem}; the gateway does not start`);
   }
   errors.push(...checkProduction(env, isEmbedded));
   if (errors.length > 0) {
