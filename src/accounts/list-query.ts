@@ -3,7 +3,7 @@ import { foldText } from '../list/search-texts.js';
 import { FILTERS, type FilterName } from '../list/match.js';
 import type { Export, Query } from '../list/queries.js';
 import { SORT_FIELDS, type Sort } from '../list/sort.js';
-import { createStrictTypeChooser } from '../representation/negotiation.js';
+import { requireType } from '../representation/negotiation.js';
 
 const error = (issue: { readonly input?: unknown }) =>
   Array.isArray(issue.input) ? 'is given more than once' : 'must be a string';
@@ -47,11 +47,10 @@ const oneOf = <const T extends string>(values: readonly [T, ...T[]]) =>
 export const MEDIA_TYPES = { json: 'application/json', csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
 
 const FORMATS = ['json', 'csv', 'ndjson'] as const;
-const chooseType = createStrictTypeChooser([MEDIA_TYPES.json, MEDIA_TYPES.csv, MEDIA_TYPES.ndjson]);
 
 /** Chooses the list's format by Accept: JSON if there is no preference. @throws GatewayError not-acceptable */
 export function chooseFormat(accept?: string): keyof typeof MEDIA_TYPES {
-  const type = chooseType(accept);
+  const type = requireType([MEDIA_TYPES.json, MEDIA_TYPES.csv, MEDIA_TYPES.ndjson], accept);
   return FORMATS.find((format) => MEDIA_TYPES[format] === type) ?? 'json';
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import '../telemetry/activity.js';
 import type { GatewayError } from '../errors/gateway-error.js';
-import { createTypeChooser } from '../representation/negotiation.js';
+import { chooseType } from '../representation/negotiation.js';
 import { toPath } from '../representation/read-query.js';
 import { toProblemDocument, toProblemHeaders, type ProblemDocument } from '../errors/problem-document.js';
 import { PAGE_HEADERS } from '../representation/security-headers.js';
@@ -30,13 +30,13 @@ export function toProblemResponse(error: GatewayError, instance: string, request
 const OF_A_BODY = ['content-disposition', 'content-encoding', 'etag'];
 
 /** Programs that accept any type get JSON; only a browser navigation prefers HTML. */
-const chooseType = createTypeChooser(['application/problem+json', 'application/json', 'text/html']);
+const TYPES = ['application/problem+json', 'application/json', 'text/html'] as const;
 
 /** Sends a problem document, or its page to a browser. Its code and owner go to the log line and the metrics. */
 export function sendProblem(reply: FastifyReply, error: GatewayError): void {
   const { request, server } = reply;
   request.logFields.problem = error;
-  const toPage = chooseType(request.headers.accept) === 'text/html' ? server.toFailurePage : undefined;
+  const toPage = chooseType(TYPES, request.headers.accept) === 'text/html' ? server.toFailurePage : undefined;
   const { headers, body } = toProblemResponse(error, toPath(request.originalUrl), request.id, toPage);
   for (const name of OF_A_BODY) reply.removeHeader(name);
   reply.code(error.status).headers(headers).send(body);

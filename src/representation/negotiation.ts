@@ -17,31 +17,26 @@ export const MIN_COMPRESSED_BYTES = 1024;
 /** A function, so that a bundle without compression needs no zlib (client/testing). */
 const toBrotliOptions = () => ({ params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
 
-/** The choice of a media type: null if `Accept` excludes all offered ones. Parameters make no difference. */
-export function createTypeChooser<T extends string>(offered: readonly [T, ...T[]]): (accept?: string) => T | null {
-  return (accept) => {
-    // an empty header counts as a missing one
-    if (!accept || accept === '*/*' || accept.length > MAX_HEADER_LENGTH) return offered[0];
-    const only = offered.find((each) => each === accept);
-    if (only) return only;
-    const ranges = accept.replaceAll(/;(?!\s*q=)[^;,="]*(?:="[^"]*"|=[^;,]*)?/gi, '');
-    const type = new Negotiator({ headers: { accept: ranges } }).mediaType([...offered]);
-    return offered.find((each) => each === type) ?? null;
-  };
+/** The media type to send: null if `Accept` excludes all offered ones. Parameters make no difference. */
+export function chooseType<T extends string>(offered: readonly [T, ...T[]], accept?: string): T | null {
+  // an empty header counts as a missing one
+  if (!accept || accept === '*/*' || accept.length > MAX_HEADER_LENGTH) return offered[0];
+  const only = offered.find((each) => each === accept);
+  if (only) return only;
+  const ranges = accept.replaceAll(/;(?!\s*q=)[^;,="]*(?:="[^"]*"|=[^;,]*)?/gi, '');
+  const type = new Negotiator({ headers: { accept: ranges } }).mediaType([...offered]);
+  return offered.find((each) => each === type) ?? null;
 }
 
-/** Like `createTypeChooser`, but the choice throws GatewayError not-acceptable instead of returning null. */
-export function createStrictTypeChooser<T extends string>(offered: readonly [T, ...T[]]): (accept?: string) => T {
-  const choose = createTypeChooser(offered);
-  return (accept) => {
-    const type = choose(accept);
-    if (type !== null) return type;
-    throw new GatewayError('not-acceptable', `The Accept header excludes ${offered.join(', ')}.`);
-  };
+/** As `chooseType`. @throws GatewayError not-acceptable instead of returning null */
+export function requireType<T extends string>(offered: readonly [T, ...T[]], accept?: string): T {
+  const type = chooseType(offered, accept);
+  if (type !== null) return type;
+  throw new GatewayError('not-acceptable', `The Accept header excludes ${offered.join(', ')}.`);
 }
 
 /** @throws GatewayError not-acceptable if an Accept header excludes JSON */
-export const assertAcceptsJson: (accept?: string) => void = createStrictTypeChooser(['application/json']);
+export const assertAcceptsJson = (accept?: string): void => void requireType(['application/json'], accept);
 
 export function toEncoding(header: string | string[] | undefined): Encoding {
   const text = String(header ?? '');

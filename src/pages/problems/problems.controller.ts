@@ -1,7 +1,7 @@
 import { Controller, Get, Headers, Param, UseInterceptors } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { refTo } from '../../representation/schemas.js';
-import { createStrictTypeChooser } from '../../representation/negotiation.js';
+import { requireType } from '../../representation/negotiation.js';
 import { FixedDocument, SendFixedDocument } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
 import { Settings } from '../../config/settings.js';
@@ -12,7 +12,6 @@ import { ALL_CODES } from '../../errors/problem-table.js';
 
 const HTML = 'text/html';
 const JSON_TYPE = 'application/json';
-const chooseType = createStrictTypeChooser([HTML, JSON_TYPE]);
 const CACHE_CONTROL = { 'cache-control': 'public, max-age=3600' };
 const page200 = { [HTML]: { schema: { type: 'string' as const, description: 'a page for people' } } };
 
@@ -39,7 +38,7 @@ export class ProblemsController {
     content: { [JSON_TYPE]: { schema: refTo(problemListSchema) }, ...page200 },
   })
   all(@Headers('accept') accept: string | undefined): FixedDocument {
-    return this.#list[chooseType(accept)];
+    return this.#list[requireType([HTML, JSON_TYPE], accept)];
   }
 
   @Get(':code')
@@ -56,7 +55,7 @@ export class ProblemsController {
   one(@Param('code') code: string, @Headers('accept') accept: string | undefined): FixedDocument {
     const forms = this.#byCode.get(code);
     if (!forms) throw new GatewayError('not-found', 'No problem has this code. /problems lists all.');
-    return forms[chooseType(accept)];
+    return forms[requireType([HTML, JSON_TYPE], accept)];
   }
 }
 
