@@ -2,11 +2,11 @@ import { accessSync, constants, renameSync, rmSync, statSync, writeFileSync } fr
 import { dirname } from 'node:path';
 import { Clock } from '../time/clock.js';
 import { examine, toExitCode } from '../operations/doctor/examine.js';
+import type { StepReport } from '../operations/doctor/steps.js';
 import { toPrintable, toStepText, toVerdictText } from '../operations/doctor/report-text.js';
 import { compareForms } from '../recording/compare-forms.js';
 import { Recorder, type MaskedRecording } from '../recording/recorder.js';
 import { readRecording, type Recording } from '../recording/read-recording.js';
-import type { Sandbox } from '../sandbox/sandbox.js';
 import { loadSettings } from '../config/load-settings.js';
 import { FileUnusable, whyNotWritten } from '../files/small-file.js';
 import { VERSION } from '../config/build-output.js';
@@ -20,7 +20,6 @@ const DIFFERENT = 9;
 /** Finds out why the bank is unreachable, and reports it. Returns an exit code of docs/troubleshooting.md. */
 export async function doctor(process: NodeJS.Process, options: Options): Promise<number> {
   const { json, offline } = options;
-  let sandbox: Sandbox | null = null;
   const mode = options.sandbox ? 'sandbox' : 'live';
   // the reader may close the pipe early, as `head` does
   process.stdout.on('error', () => undefined);
@@ -34,41 +33,33 @@ export async function doctor(process: NodeJS.Process, options: Options): Promise
     return reportUnusable(process, options, error);
   }
   print(`accounts-gateway ${VERSION} doctor (${mode}${offline ? ', offline' : ''})\n\n`);
+  await using opened = new AsyncDisposableStack();
+  const settings = async () => {
+    const { settings: read, warnings } = loadSettings(process.env, { command: 'doctor', sandbox: options.sandbox });
+    if (read.mode === 'live') return { settings: read, warnings };
+    // next to a sandbox that may be running: the same identity, but other ports
+    const ports = { SANDBOX_PORT: 0, SANDBOX_AUTH_PORT: undefined, SANDBOX_CONTROL_PORT: 0 };
+    const embedded = await startEmbeddedSandbox({ ...read, ...ports });
+    opened.defer(() => embedded.sandbox.close());
+    return { settings: embedded.settings, warnings };
+  };
+  const onStep = (step: StepReport) => print(toStepText(step));
+  const report = await examine({ mode, offline, clock: new Clock(), settings, onStep, recorder });
+  const recording = recorder?.mask(new Date()) ?? null;
+  const differences = compared && recording ? compareForms(compared.exchanges, recording.exchanges) : null;
+  if (json) process.stdout.write(`${JSON.stringify({ ...report, ...(differences && { differences }) }, null, 2)}\n`);
+  print(toVerdictText(report, VERSION, new Date(), offline));
   try {
-    const report = await examine({
-      mode,
-      offline,
-      clock: new Clock(),
-      settings: async () => {
-        const { settings, warnings } = loadSettings(process.env, { command: 'doctor', sandbox: options.sandbox });
-        if (settings.mode === 'live') return { settings, warnings };
-        // next to a sandbox that may be running: the same identity, but other ports
-        const ports = { SANDBOX_PORT: 0, SANDBOX_AUTH_PORT: undefined, SANDBOX_CONTROL_PORT: 0 };
-        const embedded = await startEmbeddedSandbox({ ...settings, ...ports });
-        sandbox = embedded.sandbox;
-        return { settings: embedded.settings, warnings };
-      },
-      onStep: (step) => print(toStepText(step)),
-      recorder,
-    });
-    const recording = recorder?.mask(new Date()) ?? null;
-    const differences = compared && recording ? compareForms(compared.exchanges, recording.exchanges) : null;
-    if (json) process.stdout.write(`${JSON.stringify({ ...report, ...(differences && { differences }) }, null, 2)}\n`);
-    print(toVerdictText(report, VERSION, new Date(), offline));
-    try {
-      if (options.record && recording) print(write(options.record, recording, process.stdout.isTTY === true));
-    } catch (error) {
-      return reportUnusable(process, options, error);
-    }
-    const exitCode = toExitCode(report);
-    // a bank that has always failed like this has not changed
-    if (differences === null || (exitCode !== 0 && exitCode < 7)) return exitCode;
-    const found = differences.map((difference) => `  ${toPrintable(difference)}\n`).join('');
-    print(`\n${differences.length} differences in form from ${options.compare}\n${found}`);
-    return differences.length === 0 ? EXIT.stopped : DIFFERENT;
-  } finally {
-    await (sandbox as Sandbox | null)?.close();
+    if (options.record && recording) print(write(options.record, recording, process.stdout.isTTY === true));
+  } catch (error) {
+    return reportUnusable(process, options, error);
   }
+  const exitCode = toExitCode(report);
+  // a bank that has always failed like this has not changed
+  if (differences === null || (exitCode !== 0 && exitCode < 7)) return exitCode;
+  const found = differences.map((difference) => `  ${toPrintable(difference)}\n`).join('');
+  print(`\n${differences.length} differences in form from ${options.compare}\n${found}`);
+  return differences.length === 0 ? EXIT.stopped : DIFFERENT;
 }
 
 /** Reports a file that cannot be read or written. Returns the exit code. */
