@@ -39,7 +39,8 @@ export function requireType<T extends string>(offered: readonly [T, ...T[]], acc
 export const assertAcceptsJson = (accept?: string): void => void requireType(['application/json'], accept);
 
 export function toEncoding(header: string | string[] | undefined): Encoding {
-  const text = String(header ?? '');
+  if (!header) return 'identity';
+  const text = String(header);
   if (text.length > MAX_HEADER_LENGTH) return 'identity';
   // most callers send no weights, and reading those entries takes a sixth of Negotiator's time
   if (!/[;*]/.test(text)) return preferredOf(text.split(',').map((entry) => entry.trim().toLowerCase()));
