@@ -21,13 +21,7 @@ it.each<[string, Error, number, string]>([
     1,
     'HOST=nowhere, PORT=any, ENOTFOUND',
   ],
-  [
-    'a file of the program that is missing',
-    systemError({ code: 'ENOENT', path: '/dist/index.html' }),
-    1,
-    'internal error: Error ENOENT /dist/index.html',
-  ],
-  ['an unforeseen error', new TypeError('secret'), 1, 'internal error: TypeError.'],
+  ['an unforeseen error', new TypeError('secret'), 1, 'an internal error. The log line shows where.'],
   [
     'a --replay file that is not a recording',
     new SandboxNotStarted('--replay: x is not a recording.', { cause: new FileUnusable('x', 'is not a recording') }),

@@ -46,14 +46,10 @@ export function reportFailedStart({ stderr, logger: log, onTerminal }: Outputs, 
   } else if (!log) {
     throw error;
   } else {
-    const { name, code, path } = error as SystemError;
-    const details = [error instanceof Error ? name : typeof error, code, path].filter((each) => each !== undefined);
+    const message = 'could not start because of an internal error';
     // the log line has the stack trace, so a terminal shows only the log line
-    log.fatal({ event: 'gateway.not-started', err: error }, 'could not start because of an internal error');
-    if (onTerminal) return EXIT.internalError;
-    stderr.write(
-      `accounts-gateway could not start because of an internal error: ${details.join(' ')}. The log line shows where.\n`,
-    );
+    log.fatal({ event: 'gateway.not-started', err: error }, message);
+    if (!onTerminal) stderr.write(`accounts-gateway ${message}. The log line shows where.\n`);
   }
   return EXIT.internalError;
 }
