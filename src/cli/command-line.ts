@@ -83,10 +83,8 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
       return (await import('./doctor.js')).doctor(process, values);
     case 'sandbox':
       return (await import('./run-sandbox.js')).runSandbox(process, values);
-    case 'probe': {
-      const { probe } = await import('./probe.js');
-      return probe(process.env, process.stderr, { ready: values.ready, waitMs: Number(values.wait ?? 0) * 1000 });
-    }
+    case 'probe':
+      return (await import('./probe.js')).probe(process, values);
     default:
       return usage(`Unknown command "${command}"`);
   }

@@ -25,13 +25,10 @@ const answer =
   ({ url }, response) =>
     void response.writeHead(url === path ? status : 404).end('{}');
 
-async function run(environment: Record<string, string>, options: Parameters<typeof probe>[2] = {}) {
+async function run(env: Record<string, string>, options: Partial<Parameters<typeof probe>[1]> = {}) {
   const written: string[] = [];
-  const exitCode = await probe(
-    environment,
-    { write: (text: string | Uint8Array) => written.push(String(text)) > 0 },
-    { timeoutMs: 300, ...options },
-  );
+  const process = { env, stderr: { write: (text: string) => written.push(text) } } as unknown as NodeJS.Process;
+  const exitCode = await probe(process, { ready: false, ...options }, 300);
   return { exitCode, said: written.join('') };
 }
 
@@ -67,7 +64,7 @@ describe('--ready', () => {
 
   it('retries until the instance is ready if --wait is set', async () => {
     const port = await closedPort();
-    const asked = run({ PORT: String(port) }, { ready: true, waitMs: 600_000 });
+    const asked = run({ PORT: String(port) }, { ready: true, wait: '600' });
     let calls = 0;
     const server = createServer((request, response) =>
       answer((calls += 1) < 3 ? 503 : 200, '/health/ready')(request, response),
@@ -80,7 +77,7 @@ describe('--ready', () => {
 
   it('the negative case: exits with 1 and prints one line if the instance is not ready in time', async () => {
     const PORT = await listen(createServer(answer(503, '/health/ready')));
-    expect(await run({ PORT }, { ready: true, waitMs: 600 })).toEqual({
+    expect(await run({ PORT }, { ready: true, wait: '1' })).toEqual({
       exitCode: 1,
       said: expect.stringMatching(/^.*\/health\/ready answered 503\n$/),
     });

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readCertificates } from '../files/certificate-files.js';
 import { FileUnusable } from '../files/small-file.js';
 import { EXIT } from './exit.js';
+import type { Options } from './options.js';
 
 /** Shorter than the timeout of the image's HEALTHCHECK, so that Docker shows the reason. */
 const TIMEOUT_MS = 4000;
@@ -13,26 +14,16 @@ const RETRY_EVERY_MS = 250;
 const LOOPBACK = '127.0.0.1';
 const ANY_ADDRESS = new Set(['', '0.0.0.0', '::']);
 
-type Environment = Readonly<Partial<Record<'HOST' | 'PORT' | 'TLS_CERT_FILE', string>>>;
-
-interface ProbeOptions {
-  /** Requests /health/ready instead of /health/live. */
-  readonly ready?: boolean;
-  /** Time to keep retrying. */
-  readonly waitMs?: number;
-  readonly timeoutMs?: number;
-}
-
 /** Calls the gateway that runs with this environment. Returns the exit code; writes one line if there is no 200. */
 export async function probe(
-  environment: Environment,
-  stderr: Pick<NodeJS.WritableStream, 'write'>,
-  { ready = false, waitMs = 0, timeoutMs = TIMEOUT_MS }: ProbeOptions = {},
+  { env, stderr }: NodeJS.Process,
+  { ready, wait = '0' }: Pick<Options, 'ready' | 'wait'>,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<number> {
   const path = ready ? '/health/ready' : '/health/live';
-  const giveUpAt = performance.now() + waitMs;
+  const giveUpAt = performance.now() + Number(wait) * 1000;
   for (;;) {
-    const problem = await ask(environment, path, timeoutMs);
+    const problem = await ask(env, path, timeoutMs);
     if (problem === null) return EXIT.stopped;
     if (performance.now() + RETRY_EVERY_MS > giveUpAt) {
       stderr.write(`accounts-gateway probe: ${problem}\n`);
@@ -43,8 +34,8 @@ export async function probe(
 }
 
 /** Null for a 200, else the failure in words. */
-async function ask(environment: Environment, path: string, timeoutMs: number): Promise<string | null> {
-  const { HOST: listensOn = '', PORT: port, TLS_CERT_FILE: certFile } = environment;
+async function ask(env: NodeJS.ProcessEnv, path: string, timeoutMs: number): Promise<string | null> {
+  const { HOST: listensOn = '', PORT: port, TLS_CERT_FILE: certFile } = env;
   const host = ANY_ADDRESS.has(listensOn) ? LOOPBACK : listensOn;
   const url = `${certFile ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port || '3000'}${path}`;
   if (!URL.canParse(url)) return `${url} is no address; correct HOST or PORT`;
