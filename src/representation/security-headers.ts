@@ -1,5 +1,6 @@
-/** Headers of every response, including those to malformed HTTP. */
+/** Headers of every response, including those to malformed HTTP. One that may be kept has a `cache-control` of its own. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',

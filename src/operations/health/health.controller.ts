@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Req, Res } from '@nestjs/common';
+import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isByOwnPage } from '../../http/cors.js';
@@ -31,7 +31,6 @@ export class HealthController {
     description: 'Checks nothing else. Open to any address and any `Host`.',
   })
   @ApiResponse({ status: 200, description: 'the process can answer', content: statusOnly })
-  @Header('cache-control', 'no-store')
   live() {
     return { status: 'ok' };
   }
@@ -44,7 +43,6 @@ export class HealthController {
   })
   @ApiResponse({ status: 200, description: 'ready', content: statusOnly })
   @ApiResponse({ status: 503, description: 'not ready', content: statusOnly })
-  @Header('cache-control', 'no-store')
   async ready(@Res({ passthrough: true }) reply: FastifyReply) {
     const ready = isReady(await this.readiness.facts());
     if (!ready) setNotReady(reply);
@@ -60,7 +58,6 @@ export class HealthController {
   })
   @ApiResponse({ status: 200, description: 'ready', content: whole })
   @ApiResponse({ status: 503, description: 'not ready', content: whole })
-  @Header('cache-control', 'no-store')
   async all(@Req() { headers }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     // an open page costs an idle bank nothing
     const facts = isByOwnPage(headers) ? this.status.read() : await this.readiness.facts();

@@ -14,7 +14,6 @@ export class MetricsController {
   ) {}
 
   @Get()
-  @Header('cache-control', 'no-store')
   @Header('content-type', Registry.PROMETHEUS_CONTENT_TYPE)
   @ApiOperation({
     operationId: 'getMetrics',

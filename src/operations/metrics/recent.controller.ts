@@ -1,4 +1,4 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { refTo } from '../../representation/schemas.js';
 import { Callers } from './callers.js';
@@ -16,7 +16,6 @@ export class RecentController {
   ) {}
 
   @Get('recent')
-  @Header('cache-control', 'no-store')
   @ApiOperation({
     operationId: 'getRecent',
     summary: 'The last hour',
