@@ -10,7 +10,6 @@ import { Callers } from './metrics/callers.js';
 import { Gauges } from './metrics/gauges.js';
 import { Metrics } from './metrics/metrics.js';
 import { MetricsController } from './metrics/metrics.controller.js';
-import { RecentController } from './metrics/recent.controller.js';
 import { RecentEvents, RecentHistory } from './metrics/recent-history.js';
 import { GatewayStatus } from './status/gateway-status.js';
 import { Readiness } from './status/readiness.js';
@@ -25,7 +24,7 @@ import { Readiness } from './status/readiness.js';
     // a failed check is a response, not an event: its cause was logged when it occurred
     TerminusModule.forRoot({ logger: false }),
   ],
-  controllers: [HealthController, MetricsController, RecentController],
+  controllers: [HealthController, MetricsController],
   providers: [GatewayStatus, Readiness, HealthReport, Callers, Metrics, Gauges, RecentHistory, RecentEvents],
 })
 export class OperationsModule {}

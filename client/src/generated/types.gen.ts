@@ -1097,35 +1097,6 @@ export type GetHealthResponses = {
 
 export type GetHealthResponse = GetHealthResponses[keyof GetHealthResponses];
 
-export type GetMetricsData = {
-    body?: never;
-    path?: never;
-    query?: never;
-    url: '/metrics';
-};
-
-export type GetMetricsErrors = {
-    /**
-     * an error of the caller
-     */
-    '4XX': Problem;
-    /**
-     * the bank, the network to it, or this service; `owner` is who must act
-     */
-    '5XX': Problem;
-};
-
-export type GetMetricsError = GetMetricsErrors[keyof GetMetricsErrors];
-
-export type GetMetricsResponses = {
-    /**
-     * the metrics
-     */
-    200: string;
-};
-
-export type GetMetricsResponse = GetMetricsResponses[keyof GetMetricsResponses];
-
 export type GetRecentData = {
     body?: never;
     path?: never;
@@ -1154,6 +1125,35 @@ export type GetRecentResponses = {
 };
 
 export type GetRecentResponse = GetRecentResponses[keyof GetRecentResponses];
+
+export type GetMetricsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/metrics';
+};
+
+export type GetMetricsErrors = {
+    /**
+     * an error of the caller
+     */
+    '4XX': Problem;
+    /**
+     * the bank, the network to it, or this service; `owner` is who must act
+     */
+    '5XX': Problem;
+};
+
+export type GetMetricsError = GetMetricsErrors[keyof GetMetricsErrors];
+
+export type GetMetricsResponses = {
+    /**
+     * the metrics
+     */
+    200: string;
+};
+
+export type GetMetricsResponse = GetMetricsResponses[keyof GetMetricsResponses];
 
 export type ListProblemsData = {
     body?: never;

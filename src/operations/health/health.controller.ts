@@ -5,6 +5,9 @@ import { isByOwnPage } from '../../http/cors.js';
 import { refTo } from '../../representation/schemas.js';
 import { HealthReport } from './health-report.js';
 import { healthSchema, healthStatusSchema } from './health-schemas.js';
+import { Callers } from '../metrics/callers.js';
+import { EVERY_SECONDS, RecentEvents, RecentHistory } from '../metrics/recent-history.js';
+import { recentSchema } from '../metrics/recent-schema.js';
 import { GatewayStatus } from '../status/gateway-status.js';
 import { isReady, Readiness } from '../status/readiness.js';
 
@@ -13,6 +16,7 @@ const RETRY_AFTER_SECONDS = '5';
 
 const whole = { 'application/json': { schema: refTo(healthSchema) } };
 const statusOnly = { 'application/json': { schema: refTo(healthStatusSchema) } };
+const recent = { 'application/json': { schema: refTo(recentSchema) } };
 
 /** Health for load balancers, probes and people (docs/troubleshooting.md#health). */
 @ApiTags('health')
@@ -22,6 +26,9 @@ export class HealthController {
     private readonly readiness: Readiness,
     private readonly status: GatewayStatus,
     private readonly report: HealthReport,
+    private readonly history: RecentHistory,
+    private readonly callers: Callers,
+    private readonly events: RecentEvents,
   ) {}
 
   @Get('live')
@@ -64,6 +71,20 @@ export class HealthController {
     const report = await this.report.of(facts);
     if (report.status === 'error') setNotReady(reply);
     return report;
+  }
+
+  /** For people, and for pages that draw it (docs/logs.md#the-last-hour). */
+  @Get('recent')
+  @ApiOperation({
+    operationId: 'getRecent',
+    summary: 'The last hour',
+    description:
+      'Kept in memory since the start of the process. Counts and durations in points of 10 s, callers by name, and notable events.',
+  })
+  @ApiResponse({ status: 200, description: 'the last hour', content: recent })
+  last() {
+    const { points, present } = this.history;
+    return { everySeconds: EVERY_SECONDS, points, present, clients: this.callers.clients, events: this.events.events };
   }
 }
 
