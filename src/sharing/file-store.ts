@@ -11,17 +11,13 @@ import type { CopyState, Store } from './stored-source.js';
 export class FileStore implements Store {
   readonly kind = 'file';
   readonly writeEveryMs = 10_000;
-  #failing: string | null = null;
+  failing: string | null = null;
 
   constructor(
     private readonly path: string,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
-
-  get failing(): string | null {
-    return this.#failing;
-  }
 
   async inspect(): Promise<CopyState> {
     const at = this.clock.now();
@@ -78,8 +74,8 @@ export class FileStore implements Store {
   }
 
   #noteOutcome(reason: string | null): void {
-    if (reason === this.#failing) return;
-    this.#failing = reason;
+    if (reason === this.failing) return;
+    this.failing = reason;
     if (reason === null) {
       this.logger.info({ event: 'sharing.recovered', what: 'file' }, 'SNAPSHOT_FILE can be written again');
       return;
