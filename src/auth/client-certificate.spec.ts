@@ -126,14 +126,13 @@ function toBags(name: string): Buffer[] {
     expect(await open(bytes, 'pässwörd')).toMatchObject({ certificatePem: pem('ec') });
   });
 
-  it.each([
-    ['', /wrong or missing, or the file is damaged\. Check BANK_PFX_PASSCODE/],
-    [`${PASSCODE}\r\n`, /starts or ends with/],
-    [`"${PASSCODE}"`, /starts or ends with/],
-    [`\ufeff${PASSCODE}`, /starts or ends with/],
-  ])('is rejected, and the message names the likely mistake in the passcode (%#)', async (passcode, message) => {
-    expect(await rejectionOf(open(workshop.makePfx('ec', PASSCODE), passcode))).toMatch(message);
-  });
+  it.each(['', `${PASSCODE}\r\n`, `"${PASSCODE}"`, `\ufeff${PASSCODE}`])(
+    'is rejected with the passcode %j',
+    async (wrong) => {
+      const rejection = await rejectionOf(open(workshop.makePfx('ec', PASSCODE), wrong));
+      expect(rejection).toMatch(/^passcode: .*wrong or missing, or the file is damaged\. Check BANK_PFX_PASSCODE/);
+    },
+  );
 
   it('is rejected with RC4, and the command in the message converts it', async () => {
     workshop.makePfx('ec', PASSCODE, ...legacy('PBE-SHA1-RC4-128'), '-out', 'old.pfx');
@@ -274,7 +273,6 @@ function toBags(name: string): Buffer[] {
       [chain, workshop.read('ec.key'), '', /^key-mismatch: /],
       [chain, encrypted, '', /^passcode: .*Check BANK_KEY_PASSPHRASE or BANK_KEY_PASSPHRASE_FILE/],
       [chain, encrypted, 'wrong', /^passcode: .*damaged\. Check BANK_KEY_PASSPHRASE/],
-      [chain, encrypted, '"secret"', /^passcode: .*starts or ends with a space, a line end or a quote\. Check/],
       [key, key, '', /^no-certificate: /],
       [chain, chain, '', /^no-key: /],
     ];

@@ -8,7 +8,7 @@ import {
 } from '../files/certificate-files.js';
 import { FileUnusable, readSmallFile } from '../files/small-file.js';
 import { toClientCertificate, type ClientCertificate } from './client-certificate.js';
-import { CertificateUnreadable, describeSlip } from '../files/certificate-unreadable.js';
+import { CertificateUnreadable } from '../files/certificate-unreadable.js';
 import { readPfx } from '../files/read-pfx.js';
 
 /** Everything that identifies us to the bank, read and checked together. */
@@ -58,9 +58,8 @@ export function toMaterial({ certificate, ...access }: FoundMaterial): IdentityM
 
 function readPemFiles({ BANK_CERT_FILE, BANK_KEY_FILE, BANK_KEY_PASSPHRASE }: Settings): KeysAndCertificates {
   const passphrase = BANK_KEY_PASSPHRASE.read();
-  const readKey = () => toPrivateKeys(readSmallFile(BANK_KEY_FILE ?? ''), passphrase);
   return {
-    keys: named('BANK_KEY_FILE', readKey, passphrase),
+    keys: named('BANK_KEY_FILE', () => toPrivateKeys(readSmallFile(BANK_KEY_FILE ?? ''), passphrase)),
     certificates: named('BANK_CERT_FILE', () => toCertificates(readSmallFile(BANK_CERT_FILE ?? ''))),
   };
 }
@@ -82,7 +81,7 @@ async function readPfxFile(settings: Settings): Promise<KeysAndCertificates> {
 }
 
 /** The content of the file of a setting. @throws CertificateUnreadable if it cannot be used */
-function named<T>(variable: string, read: () => T, passphrase = ''): T {
+function named<T>(variable: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
@@ -96,9 +95,7 @@ function named<T>(variable: string, read: () => T, passphrase = ''): T {
       reason === 'passcode'
         ? `Check BANK_KEY_PASSPHRASE or BANK_KEY_PASSPHRASE_FILE, or ${remedy}`
         : toSentence(remedy);
-    throw new CertificateUnreadable(reason, `${variable} ${problem}.${describeSlip(passphrase)}`, `${todo}.`, {
-      cause,
-    });
+    throw new CertificateUnreadable(reason, `${variable} ${problem}.`, `${todo}.`, { cause });
   }
 }
 

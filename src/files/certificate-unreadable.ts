@@ -10,10 +10,6 @@ type UnreadableReason =
   | 'key-mismatch'
   | 'refused-by-tls';
 
-/** The part of a message that points out a typical mistake in a passcode or passphrase; empty without one. */
-export const describeSlip = (passcode: string): string =>
-  /^[\s"']|[\s"']$/.test(passcode) ? ' The one given starts or ends with a space, a line end or a quote.' : '';
-
 /**
  * A certificate or key that cannot be read. Its message, one line, is the problem and the remedy, without any contents of the
  * file. For bytes without a name, the problem continues a sentence that begins with their file or variable ("is empty").

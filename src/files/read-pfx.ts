@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { type Asn1, childrenOf, isSequence, octetsOf, oidOf, parseAsn1 } from './asn1.js';
-import { CertificateUnreadable, describeSlip } from './certificate-unreadable.js';
+import { CertificateUnreadable } from './certificate-unreadable.js';
 import type { KeysAndCertificates } from './certificate-files.js';
 import { toDecrypt, toMac, toPasscodes, type Passcode } from './passcode-based-encryption.js';
 
@@ -39,7 +39,7 @@ async function choosePasscode(macData: Asn1 | undefined, contents: Buffer, passc
   if (!macData) return passcode;
   const isRight = toMac(macData);
   for (const each of toPasscodes(passcode)) if (await isRight(contents, each)) return each;
-  throw wrongPasscode(passcode);
+  throw wrongPasscode();
 }
 
 /**
@@ -91,13 +91,13 @@ async function decrypt(algorithm: Asn1 | undefined, ciphertext: Buffer, passcode
       .catch(() => undefined);
     if (decrypted && isSequence(decrypted)) return decrypted;
   }
-  throw wrongPasscode(passcode ?? '');
+  throw wrongPasscode();
 }
 
-function wrongPasscode(passcode: string): CertificateUnreadable {
+function wrongPasscode(): CertificateUnreadable {
   return new CertificateUnreadable(
     'passcode',
-    `The passcode of the PFX is wrong or missing, or the file is damaged.${describeSlip(passcode)}`,
+    'The passcode of the PFX is wrong or missing, or the file is damaged.',
     'Check BANK_PFX_PASSCODE or BANK_PFX_PASSCODE_FILE; to try one: openssl pkcs12 -legacy -in client.pfx -noout.',
   );
 }
