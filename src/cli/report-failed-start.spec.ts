@@ -36,15 +36,16 @@ it.each<[string, Error, number, string]>([
   ],
 ])('%s is reported in one line, with its exit code', (_name, error, exitCode, text) => {
   let [shown, logged] = ['', ''];
-  const stderr = { write: (chunk: string) => (shown += chunk) } as unknown as NodeJS.WritableStream;
+  const write = (chunk: string) => (shown += chunk);
+  const at = (isTTY: boolean) => ({ stdout: { isTTY }, stderr: { isTTY, write } }) as unknown as NodeJS.Process;
   const logger = pino({ serializers: { err: () => 'an error' } }, { write: (line) => void (logged += line) });
-  expect(reportFailedStart({ stderr, logger, onTerminal: false }, error)).toBe(exitCode);
+  expect(reportFailedStart(at(false), logger, error)).toBe(exitCode);
   expect(shown).toContain(text);
   expect(shown.trim().split('\n')).toHaveLength(1);
   expect(shown + logged).not.toContain('secret');
   expect(logged).toMatch(/"event":"(gateway.not-started|certificate.refused)"/);
 
   [shown, logged] = ['', ''];
-  expect(reportFailedStart({ stderr, logger, onTerminal: true }, error)).toBe(exitCode);
+  expect(reportFailedStart(at(true), logger, error)).toBe(exitCode);
   expect((shown + logged).trim().split('\n')).toHaveLength(1);
 });

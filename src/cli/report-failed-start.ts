@@ -9,19 +9,12 @@ import { EXIT } from './exit.js';
 
 type SystemError = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };
 
-interface Outputs {
-  readonly stderr: NodeJS.WritableStream;
-  /** Null without a log. */
-  readonly logger: Logger | null;
-  /** True if both go to the same terminal, where one of them is enough. */
-  readonly onTerminal: boolean;
-}
-
 /**
- * Reports why a start failed, in the log and for people, but only once on a terminal. Returns the exit code.
+ * Reports why a start failed, in the log and for people; only once if both go to the terminal. Returns the exit code.
  * @throws an unexpected error if there is no log
  */
-export function reportFailedStart({ stderr, logger: log, onTerminal }: Outputs, error: unknown): number {
+export function reportFailedStart({ stdout, stderr }: NodeJS.Process, log: Logger | null, error: unknown): number {
+  const onTerminal = stdout.isTTY && stderr.isTTY;
   const logger = onTerminal ? null : log;
   if (error instanceof SettingsInvalid) {
     const { errors, warnings } = error;

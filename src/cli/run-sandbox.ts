@@ -23,7 +23,7 @@ export async function runSandbox(process: NodeJS.Process, options: Options): Pro
     }
     sandbox = await startSandbox(settings, { fresh: options.fresh, replayFile: options.replay });
   } catch (error) {
-    return reportFailedStart({ stderr: process.stderr, logger: null, onTerminal: false }, error);
+    return reportFailedStart(process, null, error);
   }
   // before this, main.ts ends the process at once: a start that hangs must not delay that
   const stopped = once(listenForStop(process), 'abort');

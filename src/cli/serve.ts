@@ -70,8 +70,7 @@ export async function serve(process: NodeJS.Process, options: Options): Promise<
     await Promise.race([start(), stopped]);
   } catch (error) {
     await opened.disposeAsync().catch(() => undefined);
-    const onTerminal = pretty !== false && process.stderr.isTTY === true;
-    return end(process, logger, reportFailedStart({ stderr: process.stderr, logger, onTerminal }, error));
+    return end(process, logger, reportFailedStart(process, logger, error));
   }
   await stopped;
   logger.info({ event: 'gateway.stopping', signal: stop.reason }, `stopping on ${stop.reason}`);
