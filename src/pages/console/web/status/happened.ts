@@ -22,9 +22,6 @@ const WORDS: Readonly<Record<string, string>> = {
   'gateway.started': 'Gateway started',
   'gateway.stopping': 'Gateway is stopping',
   'certificate.loaded': 'Certificate loaded',
-  'certificate.replaced': 'New certificate in use',
-  'bank.recovered': 'The bank answers again',
-  'sharing.recovered': 'Redis can be used again',
   'config.reload': 'Reload requested',
   'sandbox.reset': 'The switches of the sandbox were reset',
 };

@@ -95,7 +95,7 @@ export function toIncident(
   };
 }
 
-/** What apps get in an incident that still serves them. */
+/** What apps get in an incident while no call fails yet. */
 const MILD: ReadonlySet<Served> = new Set(['current', 'copy', 'copies', 'waiting', 'untried']);
 
 /** True if a certificate is about to cut the apps off. */

@@ -94,7 +94,7 @@ describe('events', () => {
       ['The switches of the sandbox were reset', 1, false, true],
       ['It failed', 1, false, false],
       ['The bank returned a server error', 2, true, false],
-      ['The bank answers again', 1, false, false],
+      ['It failed', 1, false, false],
       ['The bank returned a server error', 1, false, false],
     ]);
   });
