@@ -110,7 +110,7 @@ function toFailed(error: NodeJS.ErrnoException, { host, protocol }: URL, target:
   }
   const other =
     protocol === 'http:'
-      ? 'it may speak TLS, and then EGRESS_PROXY_URL begins with https://'
+      ? 'it may speak TLS: then EGRESS_PROXY_URL must begin with https://'
       : 'it may require a client certificate';
   if (error.code?.startsWith('HPE_')) {
     const detail = `${proxy} did not open a tunnel to ${target}: its answer is not HTTP; ${other}.`;

@@ -244,7 +244,7 @@ export const PROBLEMS = {
     status: 503,
     owner: 'bank',
     title: 'The bank returned a server error',
-    when: 'The bank returned a 5xx status or 408.',
+    when: 'The bank returned a 5xx status or 408, or ended TLS with an internal error.',
     steps: [REPORT, COPY_REPORT, 'See when it began: `events` in `/health/recent`.', KEEP_RUNNING],
     request: 'Please tell us what is wrong, and when your service will be back to normal.',
     heals: true,
@@ -361,7 +361,7 @@ export const PROBLEMS = {
       'Install a new certificate. Order it from the issuer of the current one.',
       'See which one it is: in `/health`, `certificate` is the one for the bank, `listener` that of this API.',
       '[Check the new file](certificates.md#renew-the-certificate) before you install it.',
-      'Replace the old file. Within 5 seconds the gateway tests the new one at the bank, and keeps the old one if that fails. The log: `certificate.replaced` or `certificate.refused`.',
+      'Replace the old file. Within 5 seconds the gateway takes the new one; for the bank, only if a test there succeeds. The log: `certificate.replaced` or `certificate.refused`.',
     ],
   },
   'bank-slow': {
