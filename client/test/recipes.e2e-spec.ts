@@ -371,7 +371,7 @@ suite('the pages of the recipes', () => {
     await allAreWell();
   });
 
-  it('without a network, does the same', async () => {
+  it('without a network, shows balances with their age until they expire, and recovers', async () => {
     await forget();
     await context.setOffline(true);
     await assertAgedThenGone();

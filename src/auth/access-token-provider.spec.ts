@@ -300,7 +300,7 @@ describe('the log', () => {
   it.each([
     ['credentials-rejected', 'error'],
     ['bank-unreachable', 'warn'],
-  ] as const)('records %s as %s, with the time of the next attempt', async (code, level) => {
+  ] as const)('has a failed token request with %s as %s, with the time of the next attempt', async (code, level) => {
     const scene = new Scene();
     const error = await scene.beginFailing(code);
     expect(scene.log.lines('token.failed')).toEqual([

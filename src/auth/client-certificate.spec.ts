@@ -237,7 +237,7 @@ function toBags(name: string): Buffer[] {
     expect((await open(bytes, PASSCODE, { now: new Date(0) })).warnings).toEqual([]);
   });
 
-  it('is, of several, the valid one for client authentication that expires last', async () => {
+  it('is the one of several that allows client authentication, is valid, and expires last', async () => {
     expect((await open(pfxOf('server', 'ec'))).subject).toContain('CN=ec');
     expect((await open(pfxOf('server', 'ec'), PASSCODE, { now: IN_A_YEAR })).subject).toContain('CN=ec');
     expect((await open(pfxOf('ec', 'any', 'server'))).subject).toContain('CN=any');

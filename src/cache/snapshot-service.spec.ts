@@ -161,7 +161,7 @@ describe('one caller', () => {
       (code) => [FRESH_MS + 1, ANY, code, { ...STALE, failure: code }] as const,
     ),
   ] as [number | null, Freshness, 'unasked' | 'answers' | 'hangs' | ProblemCode, object][])(
-    'copy of %p ms, request with %j, bank %s: %j',
+    'with a copy %p ms old and the request %j (bank: %s) gets %j',
     async (ageMs, wanted, bank, expected) => {
       const here = scene();
       if (ageMs !== null) await here.begin({ ageMs });

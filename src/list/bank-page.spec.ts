@@ -209,7 +209,7 @@ describe('named numbers', () => {
     expect(quoted(text)).toEqual(value);
   });
 
-  it('are found at a depth of 200 000', () => {
+  it('are quoted at a depth of 200 000', () => {
     const text = `${'['.repeat(200_000)}{"a":1.10}${']'.repeat(200_000)}`;
     let value = quoted(text);
     while (Array.isArray(value)) value = (value as unknown[])[0];
