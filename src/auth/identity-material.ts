@@ -11,7 +11,7 @@ import { toClientCertificate, type ClientCertificate } from './client-certificat
 import { CertificateUnreadable } from '../files/certificate-unreadable.js';
 import { readPfx } from '../files/read-pfx.js';
 
-/** Everything that identifies us to the bank, read and checked together. */
+/** Certificate, credentials and CA certificates for calls to the bank, read and checked together. */
 export interface IdentityMaterial {
   readonly certificate: ClientCertificate;
   readonly username: string;

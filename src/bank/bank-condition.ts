@@ -10,7 +10,7 @@ import { Clock } from '../time/clock.js';
 
 type Target = BankCallEnded['target'];
 
-/** Refreshes in a row that end the verdict "slow". */
+/** Fast refreshes in a row that end the verdict "slow". */
 const FAST_ENOUGH = 2;
 
 /**

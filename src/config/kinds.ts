@@ -100,7 +100,7 @@ export const names = listOf(
   'a host name or an IP address (IPv6 without brackets)',
 ).describe('names and addresses');
 
-/** Only http and https have an origin for Node; apps in a shell of their own have others: `tauri://localhost`. */
+/** Node finds no origin in the address of a desktop app: `tauri://localhost`. */
 const isOrigin = (text: string): boolean =>
   /^https?:/.test(text)
     ? URL.parse(text)?.origin === text

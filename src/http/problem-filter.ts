@@ -15,7 +15,7 @@ export class ProblemFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const reply = http.getResponse<FastifyReply | ServerResponse>();
     if (reply instanceof ServerResponse) {
-      // Nest gives middleware Node's own objects: Fastify takes the error, and calls back with its own objects
+      // from middleware, which gets Node's objects: Fastify catches the error, and calls this again with its own
       http.getNext<(error: Error) => void>()(thrown instanceof Error ? thrown : toGatewayError(thrown));
       return;
     }

@@ -29,11 +29,11 @@ export const EXPIRE_IF_EQUAL =
 
 /** A request waits at most this long for Redis, ms. */
 const USUAL_WAIT_MS = 200;
-/** A day. Times of a clock that differs more mean nothing. */
+/** A day. The times of a clock that is further off cannot be used. */
 const CLOCK_TRUSTED_WITHIN_MS = 86_400_000;
 /** A request makes up to three: where they take too long, a new connection would be lost again at the next call. */
 const MAX_ROUND_TRIPS = 4;
-/** To connect may take this many times as long. */
+/** Connecting may take this many times as long. */
 const CONNECT_WAITS = 5;
 const RETRY_MS = 250;
 const PING_EVERY_MS = 300;

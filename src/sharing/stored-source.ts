@@ -20,7 +20,7 @@ const CLOCK_MAY_DIFFER_MS = 1000;
 export interface CopyState {
   /** Time of the check. */
   readonly at: Instant;
-  /** The same by the store's clock, which dates copies, ms since 1970. */
+  /** Time of the check by the store's clock, which dates the copies, ms since 1970. */
   readonly nowMs: number;
   /** Size of the sealed copy, bytes; 0 without one. */
   readonly bytes: number;
@@ -30,7 +30,7 @@ export interface CopyState {
   readonly leftMs: number;
 }
 
-/** Has a group's one sealed copy. It logs when it becomes unusable. */
+/** Keeps the one sealed copy of a group. It logs when it becomes unusable. */
 export interface Store {
   readonly kind: 'redis' | 'file';
   /** Minimum time between two writes, ms. */

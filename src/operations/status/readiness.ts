@@ -7,7 +7,7 @@ import { GatewayStatus, type GatewayFacts } from './gateway-status.js';
 
 const PROBE_WAITS_MS = 500;
 
-/** Decides whether a call for accounts would be answered now. Calls the bank if there is no other way to find out. */
+/** The facts that decide whether this instance is ready. Without a list or a token, it calls the bank for them. */
 @Injectable()
 export class Readiness {
   constructor(
