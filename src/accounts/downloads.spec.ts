@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { rejectionOf } from '../../test/support/rejection-of.js';
+import { orAborted } from '../time/deadline.js';
 import { Downloads } from './downloads.js';
 
 const WAIT_MS = 15_000;
@@ -95,6 +96,21 @@ describe('downloads', () => {
       await expect(opening).rejects.toThrow('the list has ended');
     }
     expect(await fill(downloads)).toHaveLength(MOST);
+  });
+
+  it('end, and release their slot, if their first piece is not ready in time', async () => {
+    const downloads = new Downloads();
+    const stuck = (signal: AbortSignal): AsyncIterator<Uint8Array> =>
+      (async function* () {
+        yield await orAborted(new Promise<Uint8Array>(() => undefined), signal);
+      })();
+    const { signal } = new AbortController();
+    const all = Array.from({ length: MOST }, () => rejectionOf(() => downloads.open(stuck, signal, WAIT_MS)));
+    await jest.advanceTimersByTimeAsync(WAIT_MS);
+    expect(await Promise.all(all)).toEqual(Array(MOST).fill(expect.objectContaining({ code: 'overloaded' })));
+    const next = fill(downloads);
+    await jest.advanceTimersByTimeAsync(WAIT_MS);
+    expect(await next).toHaveLength(MOST);
   });
 
   it('end at once when the caller leaves, running or waiting', async () => {

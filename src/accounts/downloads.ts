@@ -40,6 +40,8 @@ export class Downloads {
       if (first !== TIMED_OUT) return stream;
       throw overloaded(`The download was not ready within ${waitMs} ms.`);
     } catch (error) {
+      // the stream closes only once the piece under way has ended
+      end.abort();
       stream.destroy();
       throw error;
     }
