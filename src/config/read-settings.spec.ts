@@ -378,6 +378,12 @@ describe('texts from Windows and Docker', () => {
     expect(readSettings({ ...BANK, BANK_PASSWORD: `${text}x` }, LIVE).warnings).toEqual([]);
   });
 
+  it('an error of a text in quotes says so, without the text', () => {
+    const [problem] = problems({ REDIS_URL_FILE: file('secret', '"redis://:hunter2@redis.example"') });
+    expect(problem).toMatch(/^REDIS_URL_FILE .*; its text begins and ends with a quote/);
+    expect(problem).not.toContain('hunter2');
+  });
+
   it.each<[string, Env, RegExp]>([
     [
       'quotes around an address',

@@ -147,7 +147,8 @@ export function fileSecret(name: SettingName, file: string): SecretSource {
     read: () => {
       const text = readSecretFile(file);
       const { error } = settingsSchema.shape[name].safeParse(text);
-      if (error) throw new FileUnusable(file, toProblem(error));
+      const hint = error && hintOf(text, true);
+      if (error) throw new FileUnusable(file, toProblem(error) + (hint ? `; its text ${hint}` : ''));
       return text;
     },
   };
