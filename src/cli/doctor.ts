@@ -76,10 +76,7 @@ function checkWritable(file: string): void {
   if (isOther) throw Object.assign(new Error(), { code: 'no regular file' });
 }
 
-/**
- * Writes the recording. Returns the text to print, which may go into a ticket: only a terminal gets old and new values.
- * @throws ErrnoException
- */
+/** Writes the recording. Returns the text to print, with values only on a terminal. @throws ErrnoException */
 function write(file: string, { text, exchanges, maskedValues, samples }: MaskedRecording, onTerminal: boolean): string {
   // an existing file may have another mode, be a link, or be needed if the disk is full
   const temporary = `${file}.${process.pid}.tmp`;

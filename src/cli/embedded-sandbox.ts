@@ -2,11 +2,7 @@ import { fileSecret } from '../config/read-settings.js';
 import type { Settings } from '../config/settings.js';
 import type { SandboxOptions } from '../sandbox/sandbox.js';
 
-/**
- * Starts the sandbox bank in this process. Returns it with the settings that make it the bank: files, as an operator's
- * settings would be.
- * @throws SandboxNotStarted
- */
+/** Starts the sandbox bank in this process. Returns it with settings that lead to it. @throws SandboxNotStarted */
 export async function startEmbeddedSandbox(settings: Settings, options?: SandboxOptions) {
   // a gateway in front of a real bank does not load it
   const { startSandbox } = await import('../sandbox/sandbox.js');

@@ -1,10 +1,7 @@
 /** Two signals within this time are one: under npm, ^C arrives from the terminal, and again from npm or its shell. */
 const SAME_KEY_MS = 500;
 
-/**
- * Takes over SIGTERM and SIGINT from main.ts. The first signal aborts, with its name as the reason; a second one ends the
- * process at once.
- */
+/** Takes over SIGTERM and SIGINT from main.ts. The first aborts, with its name as the reason; a second exits. */
 export function listenForStop(process: NodeJS.Process, sameKeyMs = SAME_KEY_MS): AbortSignal {
   const stop = new AbortController();
   let stoppedAt = 0;

@@ -32,10 +32,7 @@ interface ChainContext {
   readonly hosts?: readonly string[];
 }
 
-/**
- * Everything but its own dates because of which the other side may reject a certificate: one sentence each.
- * @param issuers from the certificate's issuer upwards
- */
+/** Why the other side may reject a certificate, its dates aside: one sentence each. `issuers` go upwards. */
 export function examineChain(
   leaf: X509Certificate,
   issuers: readonly X509Certificate[],

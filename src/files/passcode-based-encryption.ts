@@ -70,10 +70,7 @@ export function toPasscodes(passcode: string): Passcode[] {
   return other === passcode ? [passcode] : [passcode, other];
 }
 
-/**
- * Reads MacData: an HMAC by RFC 7292, 4, or PBMAC1 (RFC 9579). The returned function is true for the right passcode.
- * @throws CertificateUnreadable, Error
- */
+/** Checks a passcode by MacData: an HMAC (RFC 7292, 4) or PBMAC1 (RFC 9579). @throws CertificateUnreadable, Error */
 export function toMac(macData: Asn1): (contents: Buffer, passcode: Passcode) => Promise<boolean> {
   const [digestInfo, salt, rounds] = childrenOf(macData);
   const [algorithm, digest] = childrenOf(digestInfo);
@@ -98,10 +95,7 @@ export function toMac(macData: Asn1): (contents: Buffer, passcode: Passcode) => 
 /** The bytes of a passcode for PBKDF2: UTF-8, or Latin-1 as some programs on Windows write it. */
 export type Encoding = 'utf8' | 'latin1';
 
-/**
- * Decrypts with a passcode, whose encoding counts only for PBES2. @throws Error on wrong padding, which a wrong passcode
- * nearly always produces
- */
+/** The encoding counts only for PBES2. @throws Error on wrong padding, which a wrong passcode nearly always produces */
 type Decrypt = (ciphertext: Buffer, passcode: Passcode, encoding: Encoding) => Promise<Buffer>;
 
 /** PBES2 (RFC 8018, 6.2) or one of PKCS#12's own schemes. @throws CertificateUnreadable unknown-algorithm, Error */

@@ -2,9 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 
-/**
- * Thrown if a file named by a setting cannot be used. `reason` continues a sentence that begins with the file's name.
- */
+/** Thrown for a file of a setting that cannot be used. `reason` continues a sentence that begins with its name. */
 export class FileUnusable extends Error {
   constructor(
     readonly path: string,
@@ -100,10 +98,7 @@ function encodingOf(bytes: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {
 /** The text of a small file. @throws FileUnusable */
 export const readTextFile = (path: string): string => decodeText(readSmallFile(path));
 
-/**
- * The same without the final line break. Rejects a login or error page that was saved in place of a secret.
- * @throws FileUnusable
- */
+/** The same without the final line break. Rejects an HTML page that was saved in its place. @throws FileUnusable */
 export function readSecretFile(path: string): string {
   const text = readTextFile(path).replace(/\r?\n$|\r$/, '');
   if (/^\s*<(?:!doctype\s+html|html|head|body)\b/i.test(text))
@@ -122,10 +117,7 @@ export function readSnapshotKey(path: string): Buffer {
 // What an operator most likely mistyped. Each hint continues a sentence that begins with "the value of X". None contains
 // the value, which may be a secret.
 
-/**
- * A hint about any value; null if nothing stands out.
- * @param secret true if the value is sent as it is, invisible characters included
- */
+/** A hint about any value; null if nothing stands out. A secret is sent as it is, invisible characters included. */
 export function hintOf(text: string, secret: boolean): string | null {
   if (/^(["'`]).*\1$/s.test(text)) {
     return 'begins and ends with a quote; leave the quotes out unless they belong to it (docker run --env-file keeps them)';

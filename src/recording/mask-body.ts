@@ -17,11 +17,7 @@ const ACCOUNT: Kept = new Map([
   ['country', /^[A-Z]{2}$/],
 ]);
 
-/**
- * Masks a body: JSON keeps its plain keys and their order; anything else, and a document that is nested too deeply, is
- * one text.
- * @param secrets words that are always masked, in lower case
- */
+/** JSON keeps its plain keys and their order; anything else, and what is nested too deeply, is masked as one text. */
 export function maskBody(body: string, mask: Mask, secrets: ReadonlySet<string>): string {
   const replace = (value: unknown, key: string, kept: Kept): unknown => {
     const stays = (text: string) => kept.get(key)?.test(text) && !secrets.has(text.toLowerCase());

@@ -6,10 +6,7 @@ type ReplayedAnswer = ReturnType<typeof toAnswer>;
 
 const TOKEN = 'token';
 
-/**
- * Serves a recording: its accounts, envelope, header forms and page behavior. A repeated call gets the last recorded
- * response. Calls without a response are left out.
- */
+/** Serves a recording. A repeated call gets its last response; calls without a response are left out. */
 export class Replay {
   readonly #answers: ReadonlyMap<string, ReplayedAnswer>;
   readonly #pastTheEnd: Answered | undefined;

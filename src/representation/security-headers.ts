@@ -8,10 +8,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
-/**
- * Headers of every page for people. The policy allows only the gateway's own files and calls to this origin. It forbids
- * turning text into markup or script.
- */
+/** For every page for people: only our own files and calls to this origin, and no text becomes markup or script. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':

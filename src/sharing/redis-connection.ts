@@ -80,10 +80,7 @@ export class RedisConnection {
     }
   }
 
-  /**
-   * Sends commands together, and reads their replies: strings are Buffers, and a key of another type is null.
-   * @throws RedisFailure, at once while Redis cannot be used
-   */
+  /** Sends commands together. Texts in replies are Buffers, and a key of another type is null. @throws RedisFailure */
   async send<T>(
     commands: readonly Command[],
     withinMs: number,

@@ -8,7 +8,7 @@ export interface LogDestination {
 
 interface LogOptions {
   readonly level: string;
-  /** True for lines for people on a terminal (terminal-lines.ts); false for one JSON object per line. */
+  /** Formats a line for people on a terminal; false for one JSON object per line. */
   readonly pretty: false | ((line: string) => string);
   readonly destination: LogDestination;
 }

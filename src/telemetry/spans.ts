@@ -74,10 +74,7 @@ export class Waiting {
   }
 }
 
-/**
- * Runs one refresh in a root span, linked to the requests that waited for it. Calls to the bank are its children.
- * @param describe returns the attributes of a successful refresh
- */
+/** Runs one refresh in a root span, linked to the requests that waited. `describe` returns attributes of its result. */
 export async function inRefreshSpan<T>(
   refreshId: string,
   waiting: Waiting,

@@ -17,10 +17,7 @@ export async function checkToken({ tokens, egress }: BankIdentity, findings: Fin
 /** Rejections by a bank that requests the certificate after the handshake, which TLS 1.3 does not allow. */
 const MAY_BE_LATE = new Set(['certificate-rejected', 'address-not-allowed']);
 
-/**
- * The failure to report, after TLS 1.2 was tried once if our certificate seems rejected over TLS 1.3.
- * @param older an identity that speaks at most TLS 1.2
- */
+/** The failure to report, after TLS 1.2 (`older`) was tried once if our certificate seems rejected over TLS 1.3. */
 export async function explainByOlderTls(thrown: unknown, older: BankIdentity): Promise<unknown> {
   const error = toGatewayError(thrown);
   const { code, owner, detail } = error;

@@ -16,10 +16,7 @@ export class Readiness {
     private readonly snapshots: SnapshotService,
   ) {}
 
-  /**
-   * The current facts, after a call to the bank if a refresh or a token is needed. Waits at most 500 ms for it, and only if
-   * readiness depends on it.
-   */
+  /** The current facts. Calls the bank if need be, and waits at most 500 ms if readiness depends on the outcome. */
   async facts(): Promise<GatewayFacts> {
     const facts = this.status.read();
     // failures are logged where they happen
