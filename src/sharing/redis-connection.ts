@@ -43,7 +43,8 @@ type RedisClient = ReturnType<typeof createRedisClient>;
 /** The connection to Redis. After a failure, it is closed, and new ones are opened and checked until one works. */
 export class RedisConnection {
   #client: RedisClient | null = null;
-  #trouble: string | null = null;
+  /** The reason why Redis cannot be used, in words; null if there is none. */
+  trouble: string | null = null;
   #retry: NodeJS.Timeout | undefined;
   #ping: NodeJS.Timeout | undefined;
   /** Calls of `send` under way. */
@@ -58,11 +59,6 @@ export class RedisConnection {
     private readonly atConnect: () => Promise<readonly Command[]> = async () => [],
   ) {}
 
-  /** The reason why Redis cannot be used, in words; null if there is none. */
-  get trouble(): string | null {
-    return this.#trouble;
-  }
-
   /** Connects, retrying until `close`. Resolves after the first attempt, which takes at most 1.5 s. */
   async connect(): Promise<void> {
     try {
@@ -70,10 +66,10 @@ export class RedisConnection {
       if (this.#closed) return client.destroy();
       this.#client = client;
       client.on('error', (error: unknown) => client === this.#client && this.#fail(error));
-      if (this.#trouble !== null) {
+      if (this.trouble !== null) {
         this.logger.info({ event: 'sharing.recovered', what: 'redis' }, 'Redis can be used again');
       }
-      this.#trouble = null;
+      this.trouble = null;
       this.#ping = setInterval(() => this.#askIfIdle(), PING_EVERY_MS).unref();
     } catch (error) {
       this.#tryLater(error);
@@ -166,13 +162,13 @@ export class RedisConnection {
   #tryLater(error: unknown): void {
     if (this.#closed) return;
     const reason = toReason(error);
-    if (this.#trouble === null) {
+    if (this.trouble === null) {
       this.logger.warn(
         { event: 'sharing.unavailable', what: 'redis', ...withOwner('sharing-unavailable'), reason },
         `Redis cannot be used: ${reason}. This instance works alone`,
       );
     }
-    this.#trouble = reason;
+    this.trouble = reason;
     this.#retry = setTimeout(() => void this.connect(), RETRY_MS).unref();
   }
 }
