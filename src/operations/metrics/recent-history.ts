@@ -42,9 +42,7 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
   get present(): RecentPoint {
     const { at, snapshot } = this.status.read();
     const { ageMs } = snapshot;
-    const { calls } = this;
-    const { requests, current, stale, errors, failuresByOwner } = calls;
-    const bankCalls = this.#bankCalls;
+    const { requests, current, stale, errors, failuresByOwner } = this.calls;
     return {
       at: new Date(at).toISOString(),
       requests,
@@ -52,11 +50,11 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
       stale,
       errors,
       failuresByOwner,
-      p50Ms: calls.percentileMs(50),
-      p99Ms: calls.percentileMs(99),
-      bankCalls: bankCalls.requests,
-      bankFailures: bankCalls.errors,
-      bankP50Ms: bankCalls.percentileMs(50),
+      p50Ms: this.calls.percentileMs(50),
+      p99Ms: this.calls.percentileMs(99),
+      bankCalls: this.#bankCalls.requests,
+      bankFailures: this.#bankCalls.errors,
+      bankP50Ms: this.#bankCalls.percentileMs(50),
       snapshotAgeSeconds: ageMs === null ? null : Math.max(0, Math.floor(ageMs / 1000)),
     };
   }
