@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Header, Patch, UseGuards } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Patch, UseGuards } from '@nestjs/common';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
@@ -27,13 +27,11 @@ export class SandboxControlController {
   constructor(private readonly control: SandboxControl) {}
 
   @Get()
-  @Header('cache-control', 'no-store')
   state() {
     return { ...this.control.state, requests: this.control.lastRequests };
   }
 
   @Patch()
-  @Header('cache-control', 'no-store')
   patch(@Body() change: unknown) {
     const result = checkPatch(change);
     if (!result.isValid) {
@@ -45,7 +43,6 @@ export class SandboxControlController {
   }
 
   @Delete()
-  @Header('cache-control', 'no-store')
   reset() {
     this.control.reset();
     return this.control.state;
