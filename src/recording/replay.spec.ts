@@ -40,4 +40,9 @@ describe('the accounts of a recorded page', () => {
     expect(served.count).toBe(3);
     expect(served.page(2, 2, 3)?.body).toBe(`{"result":[${accounts[2]}],"rowCount":3}`);
   });
+
+  it('are served without a count, if the bank counted nothing', () => {
+    const served = replay('{"result":[{"a":1}],"pageInfo":{"pageSize":9,"rowCount":null}}');
+    expect(served.page(1, 2, 1)?.body).toBe('{"result":[{"a":1}],"pageInfo":{"pageSize":2,"rowCount":null}}');
+  });
 });

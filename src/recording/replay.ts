@@ -55,7 +55,7 @@ export class Replay {
     const body = JSON.stringify(document, (key, value: unknown) => {
       if (value === list) return this.#accounts.slice(from, Math.min(from + size, rowCount));
       const count = counts.get(key);
-      if (count === undefined) return value;
+      if (count === undefined || value === null) return value;
       return typeof value === 'string' ? String(count) : count;
     });
     return { ...toAnswer(this.#first), body: markOf(this.#first.body) + body };
