@@ -15,7 +15,14 @@ import { hasPrlimit, pathOf } from '../support/tools.js';
 import { until } from '../support/until.js';
 
 const bank = await bankForFile();
-const ALWAYS_READ = { SNAPSHOT_FRESH_MS: '0', LOG_LEVEL: 'trace' };
+// limits that no busy machine reaches
+const ALWAYS_READ = {
+  SNAPSHOT_FRESH_MS: '0',
+  LOG_LEVEL: 'trace',
+  BANK_CONNECT_TIMEOUT_MS: '60000',
+  BANK_REQUEST_TIMEOUT_MS: '60000',
+  REQUEST_DEADLINE_MS: '60000',
+};
 
 const start = (env: Record<string, string> = {}, nodeFlags: string[] = []) =>
   startProgram({ env: programEnvironment(bank, env), cwd: bank.directory, nodeFlags });
