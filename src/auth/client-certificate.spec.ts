@@ -134,6 +134,22 @@ function toBags(name: string): Buffer[] {
     },
   );
 
+  it.each([
+    [`${PASSCODE}\r\n`, 'begins or ends with a space or an invisible character'],
+    [`"${PASSCODE}"`, 'begins and ends with a quote'],
+  ])(
+    'is rejected with the passcode %j, and what is odd about it is named, also after a reload',
+    async (wrong, oddity) => {
+      const secret = { file: null, read: () => wrong };
+      const BANK_PFX_FILE = workshop.write('odd.pfx', workshop.makePfx('ec', PASSCODE));
+      const settings = { BANK_PFX_FILE, BANK_PFX_PASSCODE: secret, BANK_USERNAME: secret, BANK_PASSWORD: secret };
+      const reading = readIdentityMaterial(settings as Partial<Settings> as Settings, NOW);
+      const rejection = await rejectionOf(reading.then(({ certificate }) => certificate));
+      expect(rejection).toMatch(/^passcode: .*or the file is damaged\. The one given .* Check BANK_PFX_PASSCODE/);
+      expect(rejection).toContain(oddity);
+    },
+  );
+
   it('is rejected with RC4, and the command in the message converts it', async () => {
     workshop.makePfx('ec', PASSCODE, ...legacy('PBE-SHA1-RC4-128'), '-out', 'old.pfx');
     const rejection = await rejectionOf(open(workshop.read('old.pfx')));

@@ -6,7 +6,7 @@ import {
   toPfx,
   toPrivateKeys,
 } from '../files/certificate-files.js';
-import { FileUnusable, readSmallFile } from '../files/small-file.js';
+import { FileUnusable, hintOf, readSmallFile } from '../files/small-file.js';
 import { toClientCertificate, type ClientCertificate } from './client-certificate.js';
 import { CertificateUnreadable } from '../files/certificate-unreadable.js';
 import { readPfx } from '../files/read-pfx.js';
@@ -42,8 +42,16 @@ export async function findIdentityMaterial(settings: Settings, now: Date): Promi
     const issuers = access.ca === null ? [] : toCertificates(Buffer.from(access.ca));
     return { certificate: toClientCertificate(contents, now, issuers), ...access };
   } catch (error) {
-    return { certificate: error as Error, ...access };
+    return { certificate: withHint(error as Error, settings), ...access };
   }
+}
+
+/** After a reload, nothing else names what is odd about a passcode or passphrase that does not fit. */
+function withHint(error: Error, { BANK_CERT_FILE, BANK_KEY_PASSPHRASE, BANK_PFX_PASSCODE }: Settings): Error {
+  if (!(error instanceof CertificateUnreadable) || error.reason !== 'passcode') return error;
+  const hint = hintOf((BANK_CERT_FILE ? BANK_KEY_PASSPHRASE : BANK_PFX_PASSCODE).read(), true);
+  const problem = hint ? `${error.problem} The one given ${hint}.` : error.problem;
+  return new CertificateUnreadable('passcode', problem, error.remedy, { cause: error.cause });
 }
 
 /** @throws CertificateUnreadable, FileUnusable */
