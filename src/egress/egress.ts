@@ -145,7 +145,8 @@ export class Egress {
 
   async #send(request: WireRequest, givenUp: AbortSignal): Promise<Answer> {
     givenUp.throwIfAborted();
-    const call = { request, started: performance.now(), span: startCallSpan(request) };
+    const span = startCallSpan(request.baseUrl, request.path, request.query);
+    const call = { request, started: performance.now(), span };
     const { BANK_REQUEST_TIMEOUT_MS: timeoutMs, BANK_MAX_RESPONSE_BYTES: maxBytes } = this.parts.settings;
     const deadline = AbortSignal.timeout(timeoutMs);
     const signal = AbortSignal.any([deadline, givenUp]);

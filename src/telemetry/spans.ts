@@ -97,15 +97,8 @@ export async function inRefreshSpan<T>(
   }
 }
 
-/** A GET to the bank. */
-interface BankCall {
-  readonly baseUrl: string;
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string>>;
-}
-
-/** The client span of a call, a child of its refresh. Its context is not sent to the bank. */
-export function startCallSpan({ baseUrl, path, query }: BankCall): Span | undefined {
+/** The client span of a GET to the bank, a child of its refresh. Its context is not sent to the bank. */
+export function startCallSpan(baseUrl: string, path: string, query?: Readonly<Record<string, string>>) {
   if (!tracer) return undefined;
   const { hostname, port } = new URL(baseUrl);
   const attributes = {
