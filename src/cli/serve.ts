@@ -47,7 +47,11 @@ export async function serve(process: NodeJS.Process, options: Options): Promise<
     const tracing = await startTracing(process.env, logger, lookups.optional);
     opened.defer(async () => void (await tracing?.stop()));
     forgetSecrets(process.env);
-    exitOnInternalError(process, logger);
+    process.on('uncaughtException', (error) => {
+      logger.fatal({ event: 'gateway.fault', err: error }, 'an internal error; the process ends');
+      // a supervisor restarts it
+      void end(process, logger, EXIT.internalError);
+    });
     for (const warning of [...warnOfNode(process.versions.node), ...warnings])
       logger.warn({ event: 'config.warning' }, warning);
     // ends a back-off that the sandbox's switches caused
@@ -122,14 +126,6 @@ const toAddress = (host: string): string => (host === 'localhost' ? '127.0.0.1' 
 async function toUrl(app: NestFastifyApplication, host: string): Promise<string> {
   const url = await app.getUrl();
   return host === '0.0.0.0' || host === '::' ? url.replace(/127\.0\.0\.1|\[::1\]/, 'localhost') : url;
-}
-
-/** An unexpected error is logged and ends the process; a supervisor restarts it. */
-function exitOnInternalError(process: NodeJS.Process, logger: Logger): void {
-  process.on('uncaughtException', (error) => {
-    logger.fatal({ event: 'gateway.fault', err: error }, 'an internal error; the process ends');
-    void end(process, logger, EXIT.internalError);
-  });
 }
 
 const flush = (logger: Logger) => within(new Promise((resolve) => logger.flush(resolve)), FLUSH_WITHIN_MS);
