@@ -4,8 +4,6 @@ import type { Exchange, Recording } from './read-recording.js';
 type Answered = Exchange & { readonly status: number };
 type ReplayedAnswer = ReturnType<typeof toAnswer>;
 
-const TOKEN = 'token';
-
 /** Serves a recording. A repeated call gets its last response; calls without a response are left out. */
 export class Replay {
   readonly #answers: ReadonlyMap<string, ReplayedAnswer>;
@@ -31,7 +29,7 @@ export class Replay {
 
   /** The recorded response of the token endpoint, with a token issued by the sandbox. */
   token(token: string, lifetimeSeconds: number): ReplayedAnswer | null {
-    const answer = this.#answers.get(TOKEN);
+    const answer = this.#answers.get('token');
     if (answer?.status !== 200) return answer ?? null;
     const body = parse(answer.body) as Record<string, unknown> | null;
     // the gateway rejects such a response, also here
@@ -65,7 +63,7 @@ export class Replay {
 const numberOf = ({ query }: Exchange): number => Number(query['PageNumber']);
 
 const keyOf = ({ kind, query }: Exchange): string =>
-  kind === TOKEN ? TOKEN : `${query['PageNumber']} ${query['PageSize']}`;
+  kind === 'token' ? kind : `${query['PageNumber']} ${query['PageSize']}`;
 
 /** A response to send with the recorded headers. */
 const toAnswer = ({ status, headers, body }: Answered) => ({

@@ -6,7 +6,6 @@ const CLUSTER = 'Redis Cluster is not supported';
 const CLOSED = 'the connection was closed';
 const DENIED_COMMAND =
   'the user of REDIS_URL may not run a command or use a key that sharing needs: see the ACL of docs/fleet.md';
-const NO_TLS = 'it does not speak TLS here: compare redis:// and rediss://';
 
 /** By the code of its reply, of the connection, or of the check of a new connection. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -62,7 +61,7 @@ function wordsOf(error: unknown, code: string): string {
 }
 
 function tlsInWords(error: Error): string {
-  if (isNotTls(error)) return NO_TLS;
+  if (isNotTls(error)) return 'it does not speak TLS here: compare redis:// and rediss://';
   if (alertOf(error) === '116')
     return 'it wants a client certificate, and the gateway has none for Redis (TLS alert 116)';
   return `the TLS handshake failed: ${handshakeInWords(error)}`;

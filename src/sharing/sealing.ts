@@ -87,8 +87,7 @@ export async function seal({ json, facts }: Opened, group: Group): Promise<Buffe
 
 /** Its facts are not authenticated yet. @throws CopyRejected */
 export function readHeader(sealed: Buffer, group: Group): Opened['facts'] {
-  if (sealed.length < HEADER_BYTES) throw new CopyRejected('damaged');
-  if (!MAGIC.equals(sealed.subarray(0, 4))) throw new CopyRejected('damaged');
+  if (sealed.length < HEADER_BYTES || !MAGIC.equals(sealed.subarray(0, 4))) throw new CopyRejected('damaged');
   const isOurs = sealed.toString('hex', 4, 12) === group.keyId && group.addresses.equals(sealed.subarray(28, 60));
   if (!isOurs) throw new CopyRejected('foreign');
   const complete = COMPLETE[sealed.readUInt8(60)] ?? null;
