@@ -37,7 +37,6 @@ const HINT = `All commands and options: node dist/main.js --help
 Settings are not options. Set them in the environment or in .env, for example PORT=3001.
 `;
 
-/** The options of each command. */
 const OPTIONS_OF: Readonly<Record<string, readonly string[]>> = {
   serve: ['sandbox', 'fresh', 'replay'],
   doctor: ['sandbox', 'json', 'offline', 'record', 'compare'],

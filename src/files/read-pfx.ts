@@ -12,9 +12,8 @@ const CERT_BAG = '1.2.840.113549.1.12.10.1.3';
 const X509_CERTIFICATE = '1.2.840.113549.1.9.22.1';
 
 /**
- * Opens a PKCS#12 file (RFC 7292), DER or BER, and returns all its keys and certificates, unchecked. Key derivation may
- * take seconds, and yields to callers.
- * @throws CertificateUnreadable whatever the bytes are
+ * All keys and certificates of a PKCS#12 file (RFC 7292), DER or BER, unchecked. Key derivation may take seconds, and
+ * yields to callers. @throws CertificateUnreadable whatever the bytes are
  */
 export async function readPfx(bytes: Buffer, passcode: string): Promise<KeysAndCertificates> {
   try {

@@ -47,9 +47,7 @@ async function createSource(
     return RedisSource.connect(bank, { ...settings, REDIS_URL }, parts, redisWaitMs);
   }
   if (path === undefined) return bank;
-  const [{ FileStore }, { StoredSource }] = await Promise.all([
-    import('./file-store.js'),
-    import('./stored-source.js'),
-  ]);
+  const { FileStore } = await import('./file-store.js');
+  const { StoredSource } = await import('./stored-source.js');
   return new StoredSource(bank, new FileStore(path, clock, logger), parts);
 }

@@ -17,10 +17,7 @@ type LineListener = (level: string, fields: Readonly<Record<string, unknown>>, m
 
 const INFO = pino.levels.values['info'] as number;
 
-/**
- * Writes the log (docs/logs.md#events). An error is reduced to names, codes and stack, because its other properties may
- * contain a secret.
- */
+/** Writes the log (docs/logs.md#events). An error is reduced to names, codes and stack: the rest may have a secret. */
 export class Log {
   readonly logger: Logger;
   /** For the line of each request, which listeners do not receive. */

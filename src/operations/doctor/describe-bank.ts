@@ -8,9 +8,8 @@ import type { TlsFacts } from './connect.js';
 import type { BankDescription, Recorder } from '../../recording/recorder.js';
 
 /**
- * Facts about the bank for a recording: its TLS, and the words that the recording must not contain (hosts, user,
- * subject of our certificate, names of the bank's servers). Keys are hashed with a salt, so that they cannot be looked
- * up in a public list of certificates.
+ * Facts about the bank for a recording: its TLS, and the words that the recording must not contain. The salt keeps its
+ * keys from being looked up in a public list of certificates.
  */
 export function describeBank(
   settings: Settings,

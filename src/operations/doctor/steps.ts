@@ -72,7 +72,6 @@ export class Steps {
     return STEPS.map((name) => this.#reports.get(name) ?? { name, status: 'skipped', ms: 0, facts: {}, ...NO_PROBLEM });
   }
 
-  /** @throws what the step throws */
   async run<T>(name: StepName, work: (findings: Findings) => Promise<T>): Promise<T> {
     const findings: Findings = { facts: {} };
     const started = performance.now();

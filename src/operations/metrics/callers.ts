@@ -77,7 +77,6 @@ export class Callers {
     return clients.toSorted((a, b) => b.callsPerMinute - a.callsPerMinute || a.name.localeCompare(b.name));
   }
 
-  /** Begins the next point. */
   endPoint(): void {
     for (const [, caller] of this.#all()) {
       caller.minute = [new CallTally(), ...caller.minute].slice(0, MINUTE_POINTS);
