@@ -342,7 +342,7 @@ describe('an unreachable proxy', () => {
     const { port } = await startConnectProxy({ tls: createAuthority('Proxy CA').server(['localhost']) });
     const egress = createEgress(identityFor(bank), { EGRESS_PROXY_URL: new URL(`http://localhost:${port}`) });
     const { detail } = await failureOf(egress.get(accountsAt(bank.url)));
-    expect(detail).toContain('EGRESS_PROXY_URL begins with https://');
+    expect(detail).toContain('EGRESS_PROXY_URL must begin with https://');
   });
 
   test('has CA certificates that are not trusted for the bank, nor vice versa', async () => {
