@@ -4,6 +4,8 @@ import type { Mask } from './mask.js';
 
 type Kept = ReadonlyMap<string, RegExp>;
 
+const WORD = /^[A-Za-z]{1,40}$/;
+
 /** Values outside of an account that stay, by key. Without the numbers, no page could be replayed. */
 const ENVELOPE: Kept = new Map([
   ...['currentPage', 'pageSize', 'rowCount', 'totalPages', 'expires_in'].map((key) => [key, /^\d{1,9}$/] as const),
@@ -12,7 +14,7 @@ const ENVELOPE: Kept = new Map([
 ]);
 /** Values of an account that stay, by key: words of the open lists, and codes. */
 const ACCOUNT: Kept = new Map([
-  ...['status', 'type', 'protectionType'].map((key) => [key, /^[A-Za-z]{1,40}$/] as const),
+  ...['status', 'type', 'protectionType'].map((key) => [key, WORD] as const),
   ['currency', /^[A-Z]{3,4}$/],
   ['country', /^[A-Z]{2}$/],
 ]);
@@ -20,7 +22,8 @@ const ACCOUNT: Kept = new Map([
 /** JSON keeps its plain keys and their order; anything else, and what is nested too deeply, is masked as one text. */
 export function maskBody(body: string, mask: Mask, secrets: ReadonlySet<string>): string {
   const replace = (value: unknown, key: string, kept: Kept): unknown => {
-    const stays = (text: string) => kept.get(key)?.test(text) && !secrets.has(text.toLowerCase());
+    const form = kept.get(key);
+    const stays = (text: string) => form?.test(text) && !(form === WORD && secrets.has(text.toLowerCase()));
     if (Array.isArray(value)) return value.map((each) => replace(each, key, kept));
     if (value instanceof Digits) return stays(value.text) ? value : new Digits(mask.number(value.text));
     if (typeof value === 'string') return stays(value) ? value : mask.text(value);
