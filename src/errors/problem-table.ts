@@ -192,7 +192,7 @@ export const PROBLEMS = {
     title: "The bank's server is not trusted",
     when: "The server's certificate has expired, is for another name, or is from no trusted CA, or there is no common TLS version or cipher.",
     steps: [
-      "Check BANK_BASE_URL, BANK_AUTH_URL and BANK_CA_FILE. [The doctor](troubleshooting.md#the-doctor) shows which of them is wrong, and the issuer of the server's certificate.",
+      "Check BANK_BASE_URL, BANK_AUTH_URL and BANK_CA_FILE. [The doctor](troubleshooting.md#the-doctor) shows what is wrong, and the issuer of the server's certificate.",
       'If the bank uses a private CA, set `BANK_CA_FILE` to its certificate, and [restart](troubleshooting.md#commands).',
       'If the issuer is your own company, a proxy intercepts TLS: ask the network team to exempt the host of the bank.',
       'If the certificate has expired, check the clock of this machine (`date -u`), then report it to the bank, as a missing common version or cipher.',
