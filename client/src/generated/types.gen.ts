@@ -369,7 +369,7 @@ export type TokenHealth = {
     state: string;
     expiresInSeconds: number | null;
     /**
-     * set while renewals fail for a reason that the operator must fix: until when apps get current data, and then a copy
+     * while renewals fail until the operator acts: the end of current data, and then of copies
      */
     willFail: {
         currentUntil: string;
@@ -482,11 +482,11 @@ export type BankHealth = {
     attempts: number | null;
     nextAttemptAt: string | null;
     /**
-     * start of the current series of failed refreshes, without those for want of a token
+     * start of the current series of failed refreshes, a missing token aside
      */
     listFailingSince: string | null;
     /**
-     * set until two refreshes in a row are faster than the soft timeout; `copySeconds`: how old copies were
+     * until two refreshes in a row beat the soft timeout; `copySeconds`: how old copies were
      */
     slow: {
         since: string;

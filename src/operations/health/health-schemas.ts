@@ -62,9 +62,7 @@ const parts = {
     willFail: z
       .object({ currentUntil: z.iso.datetime(), copyUntil: z.iso.datetime() })
       .nullable()
-      .describe(
-        'set while renewals fail for a reason that the operator must fix: until when apps get current data, and then a copy',
-      ),
+      .describe('while renewals fail until the operator acts: the end of current data, and then of copies'),
     lastSuccessAt: instant.describe('of a token request'),
     failingSince: instant.describe('start of the current series of failed token requests'),
     lastError: failure.nullable().describe('the last failure of the current series; null without one'),
@@ -83,15 +81,11 @@ const parts = {
     failingSince: instant.describe('start of the current series of failures, of list or token; null without one'),
     attempts: z.int().min(1).nullable().meta({ example: 3 }).describe('failed attempts since then'),
     nextAttemptAt: instant,
-    listFailingSince: instant.describe(
-      'start of the current series of failed refreshes, without those for want of a token',
-    ),
+    listFailingSince: instant.describe('start of the current series of failed refreshes, a missing token aside'),
     slow: z
       .object({ since: z.iso.datetime(), copySeconds: z.int().nullable() })
       .nullable()
-      .describe(
-        'set until two refreshes in a row are faster than the soft timeout; `copySeconds`: how old copies were',
-      ),
+      .describe('until two refreshes in a row beat the soft timeout; `copySeconds`: how old copies were'),
     drift: z
       .array(
         z

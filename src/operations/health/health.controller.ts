@@ -60,8 +60,7 @@ export class HealthController {
   @ApiOperation({
     operationId: 'getHealth',
     summary: 'Get health',
-    description:
-      'Every component of the path to the bank. Unhealthy components come first, with who must act and what to do.',
+    description: 'Every component of the path to the bank, unhealthy ones first, with who must act and what to do.',
   })
   @ApiResponse({ status: 200, description: 'ready', content: whole })
   @ApiResponse({ status: 503, description: 'not ready', content: whole })
@@ -78,8 +77,7 @@ export class HealthController {
   @ApiOperation({
     operationId: 'getRecent',
     summary: 'The last hour',
-    description:
-      'Kept in memory since the start of the process. Counts and durations in points of 10 s, callers by name, and notable events.',
+    description: 'Since the process started: counts and durations in points of 10 s, callers, and notable events.',
   })
   @ApiResponse({ status: 200, description: 'the last hour', content: recent })
   last() {
