@@ -167,6 +167,16 @@ const CONTROLS = 'a[href], button, input, select, summary';
     }
   });
 
+  it('at 360 px, no document is wider than the screen, whatever code it contains', async () => {
+    const page = await open('accounts');
+    await page.setViewportSize({ width: 360, height: 900 });
+    for (const path of ['problems/account-not-found', 'problems/certificate-expiring', 'docs/guide/logs']) {
+      await page.goto(`${gateway.url}/${path}`);
+      await page.locator('main h1').waitFor();
+      expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 360]);
+    }
+  });
+
   it('in forced colors, an outline marks the open account', async () => {
     await context.close();
     context = await openWindow(browser, { viewport: { width: 1440, height: 900 }, forcedColors: 'active' });
