@@ -21,7 +21,7 @@ export interface Problem {
 
 const DOCTOR = '[Run the doctor](troubleshooting.md#the-doctor): it names the step that fails, and the reason.';
 const REPORT = 'Report it to the bank.';
-const COPY_REPORT = 'Send the report of the status page (**Copy report**) with it.';
+const COPY_REPORT = 'Copy the report on the status page, and send it too.';
 const ALLOWLIST =
   'Some banks drop or reset connections of an address (`EGRESS_PUBLIC_ADDRESS`) that is not on their allowlist.';
 const KEEP_RUNNING =
@@ -233,7 +233,7 @@ export const PROBLEMS = {
       'Report it to the network team. They can check DNS, firewall and route to the host and port of BANK_BASE_URL and BANK_AUTH_URL. If it never worked from here, also ask the bank whether our address is on its allowlist. If the egress proxy could not reach the bank, ask the bank first.',
       DOCTOR,
       'Look up the name: `getent hosts <host of BANK_BASE_URL>`. With an egress proxy, the proxy does this.',
-      'Connect from the machine of the gateway: `curl -v https://<host of BANK_BASE_URL>`, with an egress proxy `curl -v -x <proxy> …`.',
+      'Connect from the machine of the gateway: `curl -v https://<host of BANK_BASE_URL>`, with an egress proxy `curl -v -x <proxy> https://<host of BANK_BASE_URL>`.',
       ALLOWLIST,
       KEEP_RUNNING,
     ],
