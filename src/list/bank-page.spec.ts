@@ -205,7 +205,7 @@ describe('named numbers', () => {
     ['{"a" : 1\n,"b":\t2}', { a: '1', b: '2' }],
     ['[":5,",":5}","a\\":5,", "\\\\"]', [':5,', ':5}', 'a":5,', '\\']],
     ['{"1":{"2":3}}', { '1': { '2': '3' } }],
-  ])('%s is %j', (text, value) => {
+  ])('are quoted: %s is read as %j', (text, value) => {
     expect(quoted(text)).toEqual(value);
   });
 

@@ -56,7 +56,7 @@ export function AccountsPage({ first, root }: Props) {
   useShortcuts();
   // a problem of the list, or its end, is known before /health is polled again
   useEffect(askHealth, [listing.problem?.code, listing.data?.snapshot.stale]);
-  // the page may also know long before its own next attempt that a call would succeed
+  // /health may show that a call would succeed long before the list's next attempt
   const isReady = problem === null && health !== null && health.status !== 'error';
   useEffect(() => {
     if (isReady && listing.problem) askList();

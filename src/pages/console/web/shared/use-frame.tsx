@@ -54,7 +54,7 @@ export function useFrame(root: HTMLElement, { health, problem }: Live, turn: num
 function keepFocus(root: HTMLElement): () => void {
   let path: readonly EventTarget[] = [];
   const onFocus = (event: Event) => (path = event.composedPath());
-  // a click on the background ends it
+  // after a click on the background, nothing has the focus on purpose
   const onPointer = () => (path = []);
   const observer = new MutationObserver(() => {
     if (document.activeElement !== document.body || (path[0] as Node | undefined)?.isConnected) return;
