@@ -37,7 +37,7 @@ export class HostConnections {
     private readonly logger: Logger,
   ) {}
 
-  /** Notes that the host accepts our certificate. */
+  /** Notes that the host has answered our certificate, whatever it said. */
   noteAnswered(): void {
     answered.add(this.#key);
   }

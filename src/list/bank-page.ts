@@ -77,7 +77,7 @@ export const quoteNumbers = (json: string): string => json.replace(NAMED_NUMBER,
 
 /** Pages of up to this many bytes may contain any number of values. */
 const MAX_UNCOUNTED_BYTES = 1_048_576;
-/** In any account, a value is longer. A text like `[[],[],…]` would take a hundred times its length in memory. */
+/** In any account, a value is longer. A text like `[[],[],…]` would take 14 times its length in memory. */
 const MIN_BYTES_PER_VALUE = 8;
 
 function hasTooManyValues(body: Uint8Array): boolean {

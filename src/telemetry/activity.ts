@@ -3,7 +3,7 @@ import type { Span } from '@opentelemetry/api';
 import type { GatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
 
-/** The status of a request whose caller left before the response was sent. */
+/** The status of a response that ended early: its caller left, or a download was cut off. */
 export const CALLER_LEFT = 499;
 
 /** Cached; from a refresh, because nothing was cached, it was too old, or the caller asked for it; or marked stale. */
