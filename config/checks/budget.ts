@@ -6,15 +6,15 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Everything that each owner must know (docs/architecture.md). */
-const CORE = /^src\/(?:accounts|cache|snapshot|list|bank|auth|egress|http|errors|time)\/|\/renewed-files\.ts$/;
+const CORE = /^src\/(?:accounts|cache|snapshot|list|bank|auth|egress|http|errors|time)\//;
 const SPEC = /\.spec\.tsx?$/;
 /** Read only by those who change them. */
 const APART = /^src\/(?:sandbox|pages\/console\/web)\//;
 
 /** Maximum lines. The limits in one place: lower them as the code shrinks, and never raise one without a reason. */
 const BUDGETS = {
-  'core, without specs': 8915,
-  'src, without specs, sandbox and page': 18_020,
+  'core, without specs': 8200,
+  'src, without specs, sandbox and page': 16_330,
   'specs and tests, without the laboratory': 28_000,
 } as const;
 

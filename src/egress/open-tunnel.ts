@@ -139,7 +139,7 @@ function toRejected(url: URL, target: string, { statusCode: status, headers }: I
 const REASONS: Readonly<Record<number, string>> = {
   403: 'its rules do not allow it',
   // from tinyproxy, and from squid for a name that it cannot resolve
-  500: 'it failed, or could not reach the bank',
+  500: 'the proxy failed, or could not reach the bank',
 };
 
 /** Reads what the proxy offers first: a password that was never checked is not wrong. */

@@ -40,7 +40,7 @@ it.each<[string, X509Certificate, readonly X509Certificate[], readonly string[],
     server(['gateway.example']),
     [server(['middle'])],
     HOSTS,
-    [/^The certificate of the issuer .*CN=gateway is not that of a CA/],
+    [/^The certificate of the issuer .*CN=gateway is not a CA certificate/],
   ],
   [
     'that has expired',

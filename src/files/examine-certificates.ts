@@ -44,7 +44,7 @@ export function examineChain(
     const what = `The certificate of the issuer ${toDistinguishedName(issuer.subject)}`;
     // an anchor need not say that it is a CA: old roots do not
     const isAuthority = issuer.ca || isSelfSigned(issuer);
-    const problem = isAuthority ? whyNotValid(issuer, now) : 'is not that of a CA';
+    const problem = isAuthority ? whyNotValid(issuer, now) : 'is not a CA certificate';
     return problem ? `${what} ${problem}. ${checker} may reject the chain: get the current one.` : [];
   });
   const isFromRoot = isSelfSigned(leaf) || roots.some((root) => isSelfSigned(root) && issued(root, leaf));

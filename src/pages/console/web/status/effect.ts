@@ -20,7 +20,7 @@ export function toEffect(
   if (served === 'none') return `${none}${toSubject(active, 'errors')} ${status} instead of data.`;
   if (served === 'waiting' || served === 'untried')
     return `${none}Calls wait for the bank. If it does not respond in time, they fail with 504.`;
-  if (served === 'stopping') return 'Nothing, if another instance answers.';
+  if (served === 'stopping') return 'No effect if another instance answers.';
   if (served === 'empty')
     return `${none}${toSubject(active, 'current', 'stale')} a list without accounts, with status 200.`;
   if (served === 'copies' && health) return toSlowText(health, active);
