@@ -65,11 +65,12 @@ export class Callers {
 
   /** The callers of the last hour, those with the most calls in the last minute first. */
   get clients(): RecentClient[] {
-    const since = this.clock.now().wall - FORGET_AFTER_MS;
-    const recent = this.#all().filter(([, { lastAt }]) => lastAt >= since);
+    const { wall: now } = this.clock.now();
+    const recent = this.#all().filter(([, { lastAt }]) => lastAt >= now - FORGET_AFTER_MS);
     const clients = recent.map(([name, { minute: points, lastAt }]) => {
       const minute = new CallTally();
-      for (const calls of points) minute.add(calls);
+      // no point ends while the machine sleeps
+      if (lastAt > now - 60_000) for (const calls of points) minute.add(calls);
       const { requests: callsPerMinute, current, stale, errors } = minute;
       const p99Ms = minute.percentileMs(99);
       return { name, callsPerMinute, p99Ms, current, stale, errors, lastAt: new Date(lastAt).toISOString() };

@@ -153,6 +153,14 @@ describe('the callers', () => {
     expect(callers.clients).toMatchObject([{ name: 'other', callsPerMinute: 1 }]);
   });
 
+  it('have no calls of the last minute after a sleep of the machine, in which no timer ran', () => {
+    const { clock, callers, request } = createHistory();
+    request(9);
+    expect(callers.clients).toMatchObject([{ callsPerMinute: 1 }]);
+    clock.advance(60_000);
+    expect(callers.clients).toMatchObject([{ callsPerMinute: 0 }]);
+  });
+
   it('are the 50 names that called last; a name with many digits counts as other', () => {
     const { clock, callers, request } = createHistory();
     request(1, { clientName: 'DK5000400440116243' });
