@@ -23,9 +23,9 @@ const DOCTOR = '[Run the doctor](troubleshooting.md#the-doctor): it names the st
 const REPORT = 'Report it to the bank.';
 const COPY_REPORT = 'Copy the report on the status page, and send it too.';
 const ALLOWLIST =
-  'Some banks drop or reset connections of an address (`EGRESS_PUBLIC_ADDRESS`) that is not on their allowlist.';
+  'Some banks drop or reset connections from an address that is not on their allowlist. Ours is `EGRESS_PUBLIC_ADDRESS`, if that is set.';
 const KEEP_RUNNING =
-  'Do not restart the gateway: it retries, and a restart drops a copy that is not [stored](fleet.md#the-stored-copy).';
+  'Do not restart the gateway: it retries, and a restart drops the cached copy, unless `SNAPSHOT_FILE` or `REDIS_URL` stores it.';
 const END_BACK_OFF = 'Then [reload](troubleshooting.md#commands): this ends the back-off of up to 300 seconds.';
 const LATE_CERTIFICATE =
   'If all of this is right, the bank may ask for the certificate after the handshake: [restart](troubleshooting.md#commands) with `BANK_TLS_MAX_VERSION=1.2`.';
@@ -257,7 +257,7 @@ export const PROBLEMS = {
     steps: [
       'Ask the bank for its limit. It may be able to raise it.',
       'Look for other programs that use the same M2M user.',
-      'Raise `SNAPSHOT_FRESH_MS` or lower `BANK_MAX_CONCURRENT_REQUESTS`.',
+      'Raise `SNAPSHOT_FRESH_MS` or lower `BANK_MAX_CONCURRENT_REQUESTS`, and [restart](troubleshooting.md#commands).',
     ],
     request: 'Please tell us which limit we exceed, and whether you can raise it.',
     heals: true,
@@ -273,7 +273,7 @@ export const PROBLEMS = {
       DOCTOR,
       'If `tls` or `token` is the slow step, ask the network team whether a firewall drops packets.',
       ALLOWLIST,
-      'If the bank stays slow, raise `BANK_REQUEST_TIMEOUT_MS` and `SNAPSHOT_READ_TIMEOUT_MS`.',
+      'If the bank stays slow, raise `BANK_REQUEST_TIMEOUT_MS` and `SNAPSHOT_READ_TIMEOUT_MS`, and [restart](troubleshooting.md#commands).',
     ],
     request: 'Please tell us why responses time out, and when the service will be back to normal.',
     heals: true,
@@ -373,7 +373,7 @@ export const PROBLEMS = {
       REPORT,
       COPY_REPORT,
       'See for how long: `bankP50Ms` in `/health/recent`.',
-      'If it is slow every day, raise `SNAPSHOT_SOFT_TIMEOUT_MS`.',
+      'If it is slow every day, raise `SNAPSHOT_SOFT_TIMEOUT_MS`, and [restart](troubleshooting.md#commands).',
     ],
     request: 'Please tell us why your service is slow, and when it will be faster again.',
     heals: true,

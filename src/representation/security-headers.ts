@@ -1,4 +1,4 @@
-/** Headers of every response, including those to malformed HTTP. One that may be kept has a `cache-control` of its own. */
+/** Headers of every response, including those to malformed HTTP. A response that may be kept sets its own `cache-control`. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
