@@ -9,7 +9,7 @@ const PAGES = [
 
 export type Place = (typeof PAGES)[number][0];
 
-/** The icon of every page. The status page gives it the color of the status. */
+/** The icon of every page. The live pages give it the color of the status. */
 export const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#1b2638"/><path d="M5 8.4l2.1 2.1L11.2 6" fill="none" stroke="#fff" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"/></svg>',
 )}`;

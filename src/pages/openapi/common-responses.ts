@@ -23,7 +23,7 @@ export const RESPONSE_HEADERS = {
     '2026-11-21T08:00:00.000Z',
   ),
   'Snapshot-Complete': header(
-    "`true` if the number of accounts agrees with the bank's own count, else `false`; `null` if the bank gives none.",
+    "`true` if the list agrees with the bank's own count, `false` if it does not or contains an account twice, `null` without a count.",
     'true',
   ),
   'Snapshot-Expires-At': header(
@@ -35,7 +35,7 @@ export const RESPONSE_HEADERS = {
     'false',
   ),
   'X-Request-Id': header(
-    'The id that the caller sent, or a new one. Finds the log line.',
+    'The id that the caller sent, if it is valid, or a new one. Finds the log line.',
     '8ec19755-b535-4e79-b06c-11d12898fbe0',
   ),
 };

@@ -7,10 +7,10 @@ import { addCommonResponses, RESPONSE_HEADERS } from './common-responses.js';
 
 /** Explains npm's UNLICENSED; linters reject a license without a URL. */
 const LICENSE_PAGE = 'https://docs.npmjs.com/cli/configuring-npm/package-json#license';
-const DESCRIPTION = `Accounts and balances of a bank for internal web apps, from one complete snapshot of the bank's list.
+const DESCRIPTION = `Accounts and balances of a bank for internal web apps, from one snapshot of the bank's whole list.
 
 Amounts are decimal strings with the digits that the bank sent. Errors are \`application/problem+json\`; decide by \`code\`.
-Fields and values may be added to answers. Address and host name decide who may call; there are no credentials.`;
+Fields and values may be added to answers. Address, host name and origin decide who may call; there are no credentials.`;
 
 /** Describes the API from the schemas that also validate it. */
 export function describeApi(app: INestApplication): OpenAPIObject {

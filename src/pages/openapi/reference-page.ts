@@ -90,7 +90,7 @@ function toSchema([name, schema]: readonly [string, OpenApiSchema]): string {
   return `### ${name}\n\n${rows.length === 0 ? `${toType(schema)}\n\n` : table}`;
 }
 
-/** A part that most readers skip, as Markdown. It opens with a click, and when the browser's search finds its text. */
+/** A part that most readers skip, as Markdown: closed until a click. */
 const toDetails = (summary: string, content: string): string =>
   content && `<details><summary>${summary}</summary>\n\n${content}\n\n</details>\n\n`;
 

@@ -11,7 +11,7 @@ import { CopyButton } from '../shared/copy-button.js';
 import { Amount, Text } from './values.js';
 import { ViewLink } from './view-link.js';
 
-/** Columns for the totals that are shown at first. */
+/** Columns of the first row of totals; the others follow on request. */
 const COLUMNS = 6;
 /** A sum with more characters takes two columns. */
 const NARROW = 15;
@@ -116,7 +116,7 @@ function useNotes(totals: BalancesAnswer['totals'], view: View): string {
     missing > 0 ? `${missing} ${missing === 1 ? 'entry' : 'entries'} without a balance` : '',
   ].filter(Boolean);
   const included = parts.length > 0 ? ` Includes ${parts.join(' and ')}.` : '';
-  return totals.length > 0 ? `An account counts in each currency of its balances.${included}` : '';
+  return totals.length > 0 ? `An account counts in each currency of its current balances.${included}` : '';
 }
 
 /** The totals as tab-separated text for a spreadsheet, with unchanged amounts. */

@@ -13,7 +13,7 @@ export interface Listing {
   readonly pending: boolean;
   /** Accounts whose data changed with the last response. */
   readonly changed: ReadonlySet<string>;
-  /** Increases with each response that differs. */
+  /** Increases with each answer that brings data. */
   readonly turn: number;
 }
 

@@ -33,7 +33,7 @@ export const DEFAULT_VIEW: View = {
 const FILTERS = ['q', 'status', 'currency', 'ownerId'] as const;
 export type Filters = Pick<View, (typeof FILTERS)[number]>;
 
-/** Length limits of the API's filter values and of its ids. */
+/** Longer texts and ids in the address are cut off: the limits of `q` and of `ownerId` (docs/api.md#query). */
 const [MAX_TEXT, MAX_ID] = [100, 200];
 
 /** Parses the view from an address; ignores invalid parts. */

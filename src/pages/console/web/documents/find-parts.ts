@@ -8,7 +8,7 @@ export interface Part {
 
 const MAX_FOUND = 12;
 
-/** The parts that contain every word, in any letter case; those with all of them in a heading first. */
+/** At most 12 parts that contain every word, in any letter case; those with all of them in the titles first. */
 export function findParts(parts: readonly Part[], typed: string): Part[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];

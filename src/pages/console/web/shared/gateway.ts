@@ -26,26 +26,26 @@ export type {
 const HEALTH_DEADLINE_MS = 8000;
 const DEADLINE_MS = 20_000;
 
-/** /health, ready or not. @throws GatewayProblem */
+/** /health, ready or not. */
 export const readHealth = (signal?: AbortSignal): Promise<Health> => call('/health', { signal }, HEALTH_DEADLINE_MS);
 
-/** The last hour. @throws GatewayProblem */
+/** The last hour. */
 export const readRecent = (): Promise<Recent> => call('/health/recent', {}, HEALTH_DEADLINE_MS);
 
 /** The points of the last hour, up to the moment of the response. */
 export const toPoints = (recent: Recent | null): Recent['points'] => (recent ? [...recent.points, recent.present] : []);
 
-/** The explanation of each error. @throws GatewayProblem */
+/** The explanation of each error. */
 export const readProblems = (signal: AbortSignal): Promise<ProblemEntry[]> => call('/problems', { signal });
 
-/** The result of a call with `no-cache`. @throws GatewayProblem */
+/** The result of a call with `no-cache`. */
 export const readNow = (): Promise<AccountList> =>
   call('/api/v1/accounts?pageSize=1', { cache: 'no-cache', headers: { 'Cache-Control': 'no-cache' } });
 
-/** The switches of the sandbox bank. @throws GatewayProblem */
+/** The switches of the sandbox bank. */
 export const readSwitches = (signal: AbortSignal): Promise<Switches> => call('/sandbox/control', { signal });
 
-/** Sets switches and returns the state after it. @throws GatewayProblem */
+/** Sets switches and returns the state after it. */
 export const setSwitches = (patch: object): Promise<Switches> =>
   call('/sandbox/control', {
     method: 'PATCH',
@@ -53,7 +53,7 @@ export const setSwitches = (patch: object): Promise<Switches> =>
     body: JSON.stringify(patch),
   });
 
-/** Sets all switches back. @throws GatewayProblem */
+/** Sets all switches back. */
 export const resetSwitches = (): Promise<Switches> => call('/sandbox/control', { method: 'DELETE' });
 
 /** Converts any error to a problem. */
@@ -63,13 +63,14 @@ export const toProblem = (cause: unknown): GatewayProblem =>
     : new GatewayProblem({ code: 'internal-error', owner: 'operator', message: 'An error of this page.', cause });
 
 /**
- * `fetch` for the calls of this page. Over plain HTTP, browsers send no Sec-Fetch-Site, so only `Referer` shows that
- * they come from the gateway's own page.
+ * `fetch` for the calls of this page. Over plain HTTP to another host than localhost, browsers send no Sec-Fetch-Site,
+ * so only `Referer` shows that they come from the gateway's own page.
  */
 export const fetchAsPage: typeof fetch = (input, init) => fetch(input, { ...init, referrerPolicy: 'same-origin' });
 
 type Init = Omit<RequestInit, 'signal'> & { readonly signal?: AbortSignal | undefined };
 
+/** A call of this page. @throws GatewayProblem, or the reason of `signal` */
 async function call<T>(path: string, { signal, ...init }: Init, deadlineMs = DEADLINE_MS): Promise<T> {
   const headers = { Accept: 'application/json', 'X-Client-Name': 'console', ...init.headers };
   const deadline = AbortSignal.timeout(deadlineMs);
@@ -83,7 +84,7 @@ async function call<T>(path: string, { signal, ...init }: Init, deadlineMs = DEA
     });
     body = await response.json();
   } catch (cause) {
-    // a gateway that does not respond in time counts as unreachable
+    // a gateway that does not answer in time, or not in JSON, counts as unreachable
     signal?.throwIfAborted();
     throw toNetworkProblem(cause, path);
   }

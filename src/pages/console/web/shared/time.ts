@@ -30,7 +30,7 @@ export function toDuration(ms: number): string {
   return `${Math.floor(seconds / DAY)} days`;
 }
 
-/** Remaining minutes and seconds: "4:12". */
+/** The remaining time: "4:12", "1:04:12". */
 export function toCountdown(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   const [hours, minutes] = [Math.floor(whole / HOUR), Math.floor((whole % HOUR) / MINUTE)];

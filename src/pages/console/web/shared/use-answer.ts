@@ -12,7 +12,8 @@ export interface Answer<T> {
 }
 
 /**
- * Fetches when the key or the counter changes, and retries after an error. Keeps the old data until newer data arrives.
+ * Fetches when `key` or `turn` changes, and retries after any error but a 4xx. Data stays until newer data arrives, the
+ * gateway answers another key with an error, or the bank withdraws access.
  */
 export function useAnswer<T>(key: string, turn: number | string, load: (signal: AbortSignal) => Promise<T>): Answer<T> {
   const [last, setLast] = useState<{ key: string | null; data: T | null; problem: GatewayProblem | null }>({

@@ -13,9 +13,9 @@ export interface Live {
   readonly recent: Recent | null;
   /** Time of the responses, ms by the gateway's clock. */
   readonly answeredAt: number;
-  /** Null while the gateway responds. */
+  /** Null while /health can be read. */
   readonly problem: GatewayProblem | null;
-  /** Time at which the gateway stopped answering. */
+  /** The first failure to read /health, ISO 8601; null while it can be read. */
   readonly goneSince: string | null;
 }
 

@@ -25,8 +25,7 @@ export interface Cause extends Trouble {
 }
 
 /**
- * The problems, most important first as in /health. A problem of several components is listed once, at the hop that
- * causes it.
+ * The problems, in the order of /health. The snapshot's is left out if another component has the same code.
  */
 export function toTroubles({ details }: Health, problems: readonly ProblemEntry[]): Trouble[] {
   const troubles = Object.entries(details).flatMap(([part, found]) => {
@@ -40,7 +39,6 @@ export function toTroubles({ details }: Health, problems: readonly ProblemEntry[
     if ((status !== 'down' && status !== 'degraded') || code === undefined) return [];
     return [{ part, code, owner, detail, remedy, title: problems.find((each) => each.code === code)?.title ?? code }];
   });
-  // the snapshot repeats the cause of another component
   return troubles.filter(
     ({ part, code }) => part !== 'snapshot' || !troubles.some((each) => each.part !== part && each.code === code),
   );

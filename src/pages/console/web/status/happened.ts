@@ -2,7 +2,7 @@ import type { ProblemEntry, RecentEvent } from '../shared/gateway.js';
 
 const HOUR_MS = 3_600_000;
 
-/** Consecutive events of one kind, as one line. */
+/** The events of one kind between two recoveries, as one line. */
 export interface EventGroup {
   readonly title: string;
   /** Null for an event without a problem. */
@@ -17,7 +17,7 @@ export interface EventGroup {
   readonly bySwitch: boolean;
 }
 
-/** Words for events without a code. Any other event has the words of its log line. */
+/** Words for some events without a code. The others have the words of their log line. */
 const WORDS: Readonly<Record<string, string>> = {
   'gateway.started': 'Gateway started',
   'gateway.stopping': 'Gateway is stopping',

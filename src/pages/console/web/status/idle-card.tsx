@@ -47,7 +47,7 @@ export function IdleCard({ idle, text, health, troubles, problems, now, ask }: P
           <button type="button" class="primary" aria-disabled={isBusy} onClick={() => void (isBusy || check())}>
             {isBusy ? 'Checking…' : 'Check now'}
           </button>
-          <p class="quiet">one call to the bank, as an app would make it</p>
+          <p class="quiet">reads the list from the bank, as a call with no-cache does</p>
         </div>
       </div>
       <div class="columns">
@@ -90,8 +90,8 @@ const Rejections = ({ names }: { readonly names: readonly string[] }) => (
     <h2>Who</h2>
     <p class="main">{names.length === 1 ? 'The team of the app' : 'The teams of the apps'}</p>
     <p>
-      {toNames(names)}. Each response names the mistake, and so does{' '}
-      <a href="/docs/guide/logs#follow-a-call">the log line of the call</a>.
+      {toNames(names)}. Each response names the mistake,{' '}
+      <a href="/docs/guide/logs#follow-a-call">the log line of the call</a> its code.
     </p>
   </div>
 );

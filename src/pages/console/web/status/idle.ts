@@ -24,8 +24,8 @@ export const toIdle = (health: Health, recent: Recent | null, now: number): Idle
   isShut(health, now) ? null : toSilence(health, recent, now);
 
 /**
- * The known state while no app is served; null while one is, or while an attempt in the last minute shows that calls
- * fail.
+ * The silence while no app is served; null while one is, while this instance stops, while calls wait for the first
+ * list, and while calls are known to fail: by an attempt in the last minute, or without a certificate.
  */
 export function toSilence(health: Health, recent: Recent | null, now: number): Idle | null {
   const { details } = health;

@@ -19,7 +19,7 @@ interface Props {
   readonly now: number;
 }
 
-/** Note for when apps get something unusual from this instance; another for when it gives this page no response. */
+/** The states in which app teams need a note. Another note exists for an unreachable gateway. */
 const HAS_NOTE: ReadonlySet<Incident['served']> = new Set(['copy', 'copies', 'empty', 'none', 'waiting', 'untried']);
 
 /** The incident: what apps get and for how long, why, and what to do now. */

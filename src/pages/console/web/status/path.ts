@@ -25,8 +25,8 @@ const NAMES = ['Certificate', 'Network', 'Token service', 'Account list', 'Snaps
 export const UNCHECKED: readonly Hop[] = NAMES.map((name) => ({ name, level: 'unknown', value: NOT_CHECKED }));
 
 /**
- * The stages in order; each depends on the one before. Stages after the broken one are "not checked", and one that
- * nobody has tried for a minute is a ring.
+ * The stages in order; each depends on the one before. On the way to the bank, stages after a broken one are "not
+ * checked" unless they are down too. While no app is served, one that nobody has tried for a minute is a ring.
  */
 export function toPath(health: Health, recent: Recent | null, now: number): Hop[] {
   const { certificate, egress, token, bank } = health.details;
