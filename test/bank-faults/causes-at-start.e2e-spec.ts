@@ -14,9 +14,8 @@ import { scrape } from '../support/scrape.js';
 import { closedPort, startRawServer, startTlsServer } from '../support/servers.js';
 import { hasOpenssl } from '../support/tools.js';
 
-// The rows of docs/troubleshooting.md#symptoms, at the start of a gateway: the app's response, /health, log and doctor
-// report one code and one owner, and one alert fires. `npm run causes` prints the table, with the gateway's default
-// deadlines.
+// Causes at the start of a gateway: the app's response, /health and log report one code and one owner, the doctor too
+// unless it knows more, and one alert fires. `npm run causes` prints the table, with the gateway's default deadlines.
 
 const bank = await bankForFile();
 

@@ -16,7 +16,7 @@ import { start } from '../support/sandbox.js';
 import { until } from '../support/until.js';
 
 const DAY_MS = 86_400_000;
-/** Callers of the last hour (docs/logs.md#the-last-hour). */
+/** The time between two points of the last hour (docs/logs.md#the-last-hour). */
 const POINT_MS = 10_000;
 const FAILING: ControlPatch = { failNext: [{ endpoint: 'accounts', times: 1_000_000, with: '503' }] };
 const HANGING: ControlPatch = { failNext: [{ endpoint: 'accounts', times: 1_000_000, with: 'hang' }] };
@@ -148,7 +148,7 @@ const ENV = {
   BANK_SUPPORT: 'Service desk: +45 70 10 00 00',
   EGRESS_PUBLIC_ADDRESS: '203.0.113.7',
 };
-/** Callers, and the number of points in which each has a call. */
+/** Callers, and the number of points from one call to the next. */
 const APPS = [
   ['treasury', 2],
   ['erp-sync', 6],
