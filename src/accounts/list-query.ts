@@ -32,7 +32,7 @@ const toParameter = ({ maxLength, fold, description }: (typeof FILTERS)[FilterNa
     .refine((value) => FIT.test(value), 'must be valid UTF-8 without control characters')
     .refine(
       (value) => value === '' || (foldText(value) !== '' && fold(value) !== ''),
-      'must contain more than spaces, accents and invisible characters',
+      'must contain something that this filter compares',
     )
     .transform(fold)
     .meta({ minLength: 1, maxLength, pattern: `^[^${UNFIT}]*[^${UNFIT}\\s][^${UNFIT}]*$` })

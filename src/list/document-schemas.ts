@@ -8,8 +8,13 @@ const snapshotSchema = z
       .datetime()
       .meta({ example: '2026-11-21T08:05:00.000Z' })
       .describe('when this data stops being served; do not show data after it'),
-    stale: z.boolean().describe('older than it should be, because the bank is slow or failing, or from an earlier run'),
-    complete: z.boolean().nullable().describe("whether the bank's own count agrees; null when it gives none"),
+    stale: z
+      .boolean()
+      .describe('older than it should be, because a refresh is slow or failing, or from an earlier run'),
+    complete: z
+      .boolean()
+      .nullable()
+      .describe("false if the bank's own count disagrees or an account is listed twice; null without a count"),
   })
   .meta({ id: 'Snapshot' });
 

@@ -42,7 +42,7 @@ export const FILTERS = {
   ownerId: oneOf('accounts of the owner with this id, in any letter case', 200, ({ owner }) => [owner.id]),
   q: {
     description:
-      'part of name, description, IBAN, identifier or owner (the first 500 characters of each); letter case, accents and strokes (ø, ł) are ignored, any white space is one space, and numbers are compared by letters and digits',
+      'part of name, description, IBAN, identifier or owner (the first 500 characters of each); letter case and accents are ignored, and IBANs and identifiers are compared by letters and digits',
     maxLength: 100,
     fold: foldText,
     create: (wanted, texts) => {

@@ -134,11 +134,11 @@ export type Snapshot = {
      */
     expiresAt: string;
     /**
-     * older than it should be, because the bank is slow or failing, or from an earlier run
+     * older than it should be, because a refresh is slow or failing, or from an earlier run
      */
     stale: boolean;
     /**
-     * whether the bank's own count agrees; null when it gives none
+     * false if the bank's own count disagrees or an account is listed twice; null without a count
      */
     complete: boolean | null;
 };
@@ -765,7 +765,7 @@ export type ListAccountsData = {
          */
         ownerId?: string;
         /**
-         * part of name, description, IBAN, identifier or owner (the first 500 characters of each); letter case, accents and strokes (ø, ł) are ignored, any white space is one space, and numbers are compared by letters and digits
+         * part of name, description, IBAN, identifier or owner (the first 500 characters of each); letter case and accents are ignored, and IBANs and identifiers are compared by letters and digits
          */
         q?: string;
         /**
@@ -941,7 +941,7 @@ export type GetBalancesData = {
          */
         ownerId?: string;
         /**
-         * part of name, description, IBAN, identifier or owner (the first 500 characters of each); letter case, accents and strokes (ø, ł) are ignored, any white space is one space, and numbers are compared by letters and digits
+         * part of name, description, IBAN, identifier or owner (the first 500 characters of each); letter case and accents are ignored, and IBANs and identifiers are compared by letters and digits
          */
         q?: string;
     };
