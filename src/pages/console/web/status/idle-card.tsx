@@ -47,7 +47,7 @@ export function IdleCard({ idle, text, health, troubles, problems, now, ask }: P
           <button type="button" class="primary" aria-disabled={isBusy} onClick={() => void (isBusy || check())}>
             {isBusy ? 'Checking…' : 'Check now'}
           </button>
-          <p class="quiet">reads the list from the bank, as a call with no-cache does</p>
+          <p class="quiet">reads the list from the bank now</p>
         </div>
       </div>
       <div class="columns">
