@@ -52,7 +52,7 @@ const bank = {
     unset: 'required, unless `BANK_PFX_BASE64` or `BANK_CERT_FILE` is set',
   }),
   BANK_PFX_BASE64: optional(kinds.secret(kinds.anyText('base64')), {
-    meaning: 'The PFX as text, if no file can be mounted: the output of `base64 -w0 client.pfx`.',
+    meaning: 'The PFX as base64 text (`base64 -w0 client.pfx`).',
     example: 'MIIKPAIBAzCC...',
     secret: true,
   }),
@@ -77,7 +77,7 @@ const bank = {
     secret: true,
   }),
   BANK_CA_FILE: optional(kinds.certificatesFile, {
-    meaning: "The only CA certificates trusted for the bank's servers. Set it if the bank uses its own CA.",
+    meaning: "The only CA certificates trusted for the bank's servers.",
     example: '/etc/accounts-gateway/bank-ca.pem',
     unset: "Node's CA certificates",
   }),
@@ -86,7 +86,7 @@ const bank = {
     example: '1.2',
   }),
   BANK_SUPPORT: optional(kinds.shortText(120), {
-    meaning: "How to reach the bank's service desk, for the status page.",
+    meaning: "How to reach the bank's service desk, for the status page and the pages of errors.",
     example: "'Service desk, +45 70 10 00 00'",
   }),
   BANK_STATUS_PAGE: optional(kinds.httpsPage, {
@@ -103,7 +103,7 @@ const calls = {
     meaning: 'Time limit for DNS, TCP, proxy and TLS together.',
   }),
   BANK_REQUEST_TIMEOUT_MS: withDefault(kinds.wholeNumber(1, 600_000), '10000', {
-    meaning: 'Time limit for one whole call to the bank, body included.',
+    meaning: 'Time limit for one call to the bank, body included.',
   }),
   BANK_MAX_CONCURRENT_REQUESTS: withDefault(kinds.wholeNumber(1, 100), '6', {
     meaning: 'Calls at the same time. Lower it if the bank limits calls.',
@@ -118,14 +118,14 @@ const calls = {
 
 const egress = {
   EGRESS_PROXY_URL: withDefault(kinds.proxyAddress, 'direct', {
-    meaning: 'CONNECT proxy, perhaps with `user:password@`. `direct` uses none, even if `HTTPS_PROXY` is set.',
+    meaning: 'CONNECT proxy. `direct` uses none, even if `HTTPS_PROXY` is set.',
     example: 'http://proxy.example:3128',
     unset: 'the value of `HTTPS_PROXY`',
     inherits: ['https_proxy', 'HTTPS_PROXY'],
     secret: true,
   }),
   EGRESS_NO_PROXY: withDefault(kinds.anyText('hosts, separated by commas'), '', {
-    meaning: 'Hosts, separated by commas, that are called without the proxy.',
+    meaning: 'Hosts that are called without the proxy.',
     example: '.internal.example',
     unset: 'the value of `NO_PROXY`',
     inherits: ['no_proxy', 'NO_PROXY'],
@@ -149,19 +149,19 @@ const egress = {
 
 const freshness = {
   SNAPSHOT_FRESH_MS: withDefault(kinds.wholeNumber(0, 86_400_000), '10000', {
-    meaning: 'A snapshot this young is served without asking the bank. Raise it for fewer calls.',
+    meaning: 'A snapshot this young is served without a refresh, unless the caller asks for one.',
   }),
   SNAPSHOT_SOFT_TIMEOUT_MS: withDefault(kinds.wholeNumber(0, 600_000), '1000', {
-    meaning: 'A refresh that takes longer continues, and callers get the older snapshot, marked stale.',
+    meaning: 'If a refresh takes longer, callers who accept it get the older snapshot, marked stale.',
   }),
   SNAPSHOT_MAX_AGE_MS: withDefault(kinds.wholeNumber(0, 86_400_000), '300000', {
-    meaning: 'Nothing older is served. Raise it if old data is better than an error.',
+    meaning: 'Nothing older is served from the cache.',
   }),
   SNAPSHOT_READ_TIMEOUT_MS: withDefault(kinds.wholeNumber(1, 3_600_000), '60000', {
     meaning: 'Time limit for a refresh, with all pages and retries.',
   }),
   REQUEST_DEADLINE_MS: withDefault(kinds.wholeNumber(1, 600_000), '15000', {
-    meaning: 'Time limit for a response. Lower it if callers or load balancers give up earlier.',
+    meaning: 'Time limit until a response begins. Lower it if callers or load balancers give up earlier.',
   }),
 };
 
@@ -183,7 +183,7 @@ const sharing = {
   SNAPSHOT_FILE: optional(kinds.path, {
     meaning: 'File that keeps the snapshot across restarts, encrypted. Not used with `REDIS_URL`.',
     example: '/var/lib/accounts-gateway/snapshot',
-    unset: 'none: the first call after a restart waits for the bank',
+    unset: 'none: calls after a restart wait for the bank',
   }),
   SNAPSHOT_KEY_FILE: optional(kinds.usableFile(readSnapshotKey).describe('path'), {
     meaning: 'Key of the stored copies, 32 bytes as base64 or hex, if private keys differ between instances or change.',
@@ -198,7 +198,7 @@ const http = {
   }),
   PORT: withDefault(kinds.port, '3000', { meaning: 'Port of the internal API; 0 picks a free one.' }),
   ALLOWED_HOSTS: withDefault(kinds.hostNames, 'localhost,127.0.0.1,[::1]', {
-    meaning: 'Names, without port, that callers send in `Host`. Others are rejected.',
+    meaning: 'Names, without port, that callers may send in `Host`.',
     example: 'accounts.internal.example,localhost',
   }),
   ALLOWED_CLIENTS: withDefault(kinds.clients, 'loopback', {
@@ -207,7 +207,7 @@ const http = {
     example: '10.1.0.0/16,loopback',
   }),
   TLS_CERT_FILE: optional(kinds.certificatesFile, {
-    meaning: 'PEM certificate of the internal API, which then speaks HTTPS. Needs `TLS_KEY_FILE`.',
+    meaning: 'PEM certificate of the internal API, which then speaks HTTPS.',
     example: '/etc/accounts-gateway/server.pem',
     unset: 'none: plain HTTP',
   }),
@@ -216,21 +216,21 @@ const http = {
     example: '/etc/accounts-gateway/server-key.pem',
   }),
   CORS_ORIGINS: optional(kinds.origins, {
-    meaning: 'Origins, without a slash at the end, of web apps that may call from a browser.',
+    meaning: 'Origins of web apps that may call from a browser.',
     example: 'https://treasury.example',
-    unset: 'none; with `--sandbox` any port of localhost',
+    unset: 'none; with `--sandbox` any port of localhost and 127.0.0.1',
   }),
   MAX_CONNECTIONS: withDefault(kinds.wholeNumber(1, 1_000_000), '5000', {
     meaning: 'Open connections. Further ones are closed at once.',
   }),
   MAX_REQUESTS_WAITING: withDefault(kinds.wholeNumber(1, 1_000_000), '2000', {
-    meaning: 'Callers that wait for the bank. Further ones get `overloaded`.',
+    meaning: 'Callers that wait for the bank. Further ones get the older snapshot, or `overloaded`.',
   }),
 };
 
 const program = {
   SHUTDOWN_DELAY_MS: withDefault(kinds.wholeNumber(0, 600_000), '0', {
-    meaning: 'Time after SIGTERM in which the gateway is not ready but still serves.',
+    meaning: 'Time after a stop signal in which the gateway is not ready but still serves.',
     example: '5000',
   }),
   SHUTDOWN_GRACE_MS: withDefault(kinds.wholeNumber(0, 600_000), '10000', {
