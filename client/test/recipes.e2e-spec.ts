@@ -19,13 +19,14 @@ import { hasChromium } from '../../test/support/tools.js';
 import { until } from '../../test/support/until.js';
 
 const GUIDE = readDocument('docs/web-apps.md');
+const CLIENT_PAGE = readDocument('client/README.md');
 const GATEWAY = 'http://127.0.0.1:3000';
 const BANK_AWAY: ControlPatch = { failNext: [{ endpoint: 'accounts', times: 1_000_000, with: '503' }] };
 
 /** The code blocks under this heading, as printed. */
-function codeUnder(heading: string): string[] {
-  const section = GUIDE.split(/^## /m).find((text) => text.startsWith(`${heading}\n`));
-  if (section === undefined) throw new Error(`docs/web-apps.md has no ${heading}`);
+function codeUnder(heading: string, page = GUIDE): string[] {
+  const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`));
+  if (section === undefined) throw new Error(`the page has no ${heading}`);
   return [...section.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
 }
 
@@ -212,7 +213,7 @@ it("an app's server has each total with its age, and none after it expires; then
 });
 
 it('the tests of an app pass as printed', () => {
-  const [, render = '', tests = ''] = codeUnder('Test your app');
+  const [, render = '', tests = ''] = codeUnder('Test your app', CLIENT_PAGE);
   const directory = createFolder({ 'render.js': render, 'accounts.test.js': tests });
   const { stdout } = spawnSync(NODE, ['--test', '--test-reporter', 'tap'], {
     cwd: directory,
@@ -241,7 +242,7 @@ it('Vue renders the recipe on a server without a subscription, which nothing the
 });
 
 it('Jest runs a test of an app with the pattern as printed', () => {
-  const [, pattern = ''] = /transformIgnorePatterns: \['([^']+)'\]/.exec(GUIDE) ?? [];
+  const [, pattern = ''] = /transformIgnorePatterns: \['([^']+)'\]/.exec(CLIENT_PAGE) ?? [];
   const transform = { '\\.js$': join(ROOT, 'node_modules/@swc/jest/index.js') };
   const directory = createFolder({
     'package.json': JSON.stringify({ jest: { transformIgnorePatterns: [pattern], transform } }),
