@@ -122,25 +122,22 @@ function toFailed(error: NodeJS.ErrnoException, { host, protocol }: URL, target:
 
 function toRejected(url: URL, target: string, { statusCode: status, headers }: IncomingMessage): GatewayError {
   const proxy = `The egress proxy ${url.host}`;
-  if (status === 502 || status === 503 || status === 504) {
+  if (BANK_AWAY.has(status ?? 0)) {
     const first = 'Ask the bank first whether its service is up, then the network team whether the proxy may reach it';
     const detail = `${proxy} is up, and could not reach ${target} (it answered ${status}). ${first}.`;
     return new GatewayError('bank-unreachable', detail);
   }
   const isForOperator = status === 407 || status === 401;
-  const why = isForOperator ? toCredentialsReason(headers['proxy-authenticate']) : REASONS[status ?? 0];
-  const reason = why === undefined ? '' : `: ${why}`;
+  const why = isForOperator ? `: ${toCredentialsReason(headers['proxy-authenticate'])}` : '';
+  const reason = status === 403 ? ': its rules do not allow it' : why;
   const detail = `${proxy} did not open a tunnel to ${target}${reason} (it answered ${status}).`;
   // a password that is tried again and again may be locked
   const isRejection = status === 407 && url.password !== '';
   return new GatewayError('proxy-refused', detail, isForOperator ? { owner: 'operator', isRejection } : {});
 }
 
-const REASONS: Readonly<Record<number, string>> = {
-  403: 'its rules do not allow it',
-  // from tinyproxy, and from squid for a name that it cannot resolve
-  500: 'the proxy failed, or could not reach the bank',
-};
+/** Statuses of a proxy that cannot reach the bank; 500 is from tinyproxy, and from squid for a name without DNS. */
+const BANK_AWAY: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 
 /** Reads what the proxy offers first: a password that was never checked is not wrong. */
 function toCredentialsReason(authenticate: string | string[] = []): string {
