@@ -2,7 +2,7 @@ export const OWNERS = ['caller', 'operator', 'network', 'bank'] as const;
 export type Owner = (typeof OWNERS)[number];
 
 export interface Problem {
-  /** HTTP status; null for a code that no response has: only /health, or the typed client. */
+  /** HTTP status; null for a code that no problem document has: of /health, log and doctor, or of the typed client. */
   readonly status: number | null;
   /** The party that must act. */
   readonly owner: Owner;
@@ -19,16 +19,13 @@ export interface Problem {
   readonly heals?: true;
 }
 
-const DOCTOR = '[Run the doctor](troubleshooting.md#the-doctor): it names the step that fails, and the reason.';
+const DOCTOR = '[Run the doctor](troubleshooting.md#the-doctor).';
 const REPORT = 'Report it to the bank.';
-const COPY_REPORT = 'Copy the report on the status page, and send it too.';
+const SEND_REPORT = "Send the status page's report too.";
 const ALLOWLIST =
-  'Some banks drop or reset connections from an address that is not on their allowlist. Ours is `EGRESS_PUBLIC_ADDRESS`, if that is set.';
-const KEEP_RUNNING =
-  'Do not restart the gateway: it retries, and a restart drops the cached copy, unless `SNAPSHOT_FILE` or `REDIS_URL` stores it.';
-const END_BACK_OFF = 'Then [reload](troubleshooting.md#commands): this ends the back-off of up to 300 seconds.';
-const LATE_CERTIFICATE =
-  'If all of this is right, the bank may ask for the certificate after the handshake: [restart](troubleshooting.md#commands) with `BANK_TLS_MAX_VERSION=1.2`.';
+  'Some banks drop or reset connections from an address that is not on their allowlist. Has ours (`EGRESS_PUBLIC_ADDRESS`) changed?';
+const KEEP_RUNNING = 'Do not restart the gateway: it retries.';
+const END_BACK_OFF = 'Then [reload](troubleshooting.md#commands), which ends the back-off of up to 300 seconds.';
 const TRY_PROXY = 'Try the proxy without the gateway: `curl -v -x <proxy> https://<host of BANK_BASE_URL>`.';
 
 /** Every error of the gateway: the source of /problems, /health, the doctor, the OpenAPI document and docs/errors.md. */
@@ -37,14 +34,14 @@ export const PROBLEMS = {
     status: 400,
     owner: 'caller',
     title: 'A parameter is wrong',
-    when: 'A query parameter is unknown, repeated or has a wrong value. `errors` names each.',
-    steps: ['Correct the parameters that `errors` names.', 'Look up their limits in `/docs`.'],
+    when: 'A parameter is unknown, repeated or has a wrong value.',
+    steps: ['Correct the parameters that `errors` names.'],
   },
   'malformed-request': {
     status: 400,
     owner: 'caller',
     title: 'The request is not valid HTTP',
-    when: 'The request cannot be parsed, has two Host headers, or an absolute URL as its target.',
+    when: 'The request or its URL is not valid, for example with two `Host` headers or an absolute URL.',
     steps: [
       'Send a plain HTTP/1.1 request with one `Host` header and a path.',
       'If curl succeeds, look for a proxy that doubles `Host` or sends an absolute URL.',
@@ -55,32 +52,35 @@ export const PROBLEMS = {
     owner: 'caller',
     title: 'The request arrived too slowly',
     when: 'The headers or the body of the request did not arrive in time.',
-    steps: ['Retry the call.', 'Look for a client that sends nothing, or a network that stalls.'],
+    steps: ['Retry the call.', 'Look for a client or a network that stalls.'],
   },
   'request-too-large': {
     status: 413,
     owner: 'caller',
     title: 'The request is too large',
-    when: 'The body (413), the URL (414) or the header (431) is too large.',
-    steps: ['Send a shorter request.', 'Remove cookies and bodies, and shorten the query.'],
+    when: 'The body (413), a part of the path (414), or URL and header together (431) are too large.',
+    steps: ['Send a shorter request, without a body and cookies.'],
   },
   'client-not-allowed': {
     status: 403,
     owner: 'caller',
     title: 'This client is not allowed',
-    when: "The client's address is not in ALLOWED_CLIENTS, or a page of another site made the call.",
+    when: "The client's address is not in ALLOWED_CLIENTS, or a page of another origin made the call.",
     steps: [
       'Call from an allowed network, or ask the operator to allow this client.',
       'Find the log line with the `requestId`: `client` is the address, `origin` the page.',
-      'If the app may call, add them to `ALLOWED_CLIENTS` or `CORS_ORIGINS`, and [restart](troubleshooting.md#commands).',
+      'If the app may call, add the one to `ALLOWED_CLIENTS` or the other to `CORS_ORIGINS`, and [restart](troubleshooting.md#commands).',
     ],
   },
   'not-found': {
     status: 404,
     owner: 'caller',
     title: 'No such route',
-    when: 'No route has this path.',
-    steps: ['Correct the path. `/docs` lists the routes.', 'Look for a proxy that adds or removes a prefix.'],
+    when: 'No route or page has this path.',
+    steps: [
+      'Correct the path. `/docs` lists the routes of the API.',
+      'Look for a proxy that adds or removes a prefix.',
+    ],
   },
   'account-not-found': {
     status: 404,
@@ -89,7 +89,7 @@ export const PROBLEMS = {
     when: 'The current snapshot has no account with this id.',
     steps: [
       'Use an `id` from the list of accounts. An IBAN is not an id.',
-      'Search for the account: `/api/v1/accounts?q=` finds names and IBANs.',
+      'Find it by name or IBAN: `/api/v1/accounts?q=`.',
       'If it is new, request a refresh: `curl -H "Cache-Control: no-cache" http://localhost:3000/api/v1/accounts`. If it is still missing, ask the bank whether the M2M user may see it.',
     ],
   },
@@ -97,7 +97,7 @@ export const PROBLEMS = {
     status: 405,
     owner: 'caller',
     title: 'This method is not allowed',
-    when: 'The method is not GET or HEAD. This API is read-only.',
+    when: 'The method is not GET, HEAD or OPTIONS.',
     steps: ['Use GET or HEAD.'],
   },
   'not-acceptable': {
@@ -105,7 +105,7 @@ export const PROBLEMS = {
     owner: 'caller',
     title: 'No acceptable format',
     when: 'The `Accept` header excludes every format of this route.',
-    steps: ['Accept application/json, or remove the `Accept` header.', 'Look up the formats of the route in `/docs`.'],
+    steps: ['Accept application/json, or remove the `Accept` header.'],
   },
   'host-not-allowed': {
     status: 421,
@@ -115,7 +115,7 @@ export const PROBLEMS = {
     steps: [
       'Call an allowed name, or ask the operator to allow this one.',
       'If the name is right, add it to `ALLOWED_HOSTS`, and [restart](troubleshooting.md#commands).',
-      'Behind a proxy, check whether it passes `Host` on.',
+      'Behind a proxy, check the `Host` that it sends.',
     ],
   },
   'credentials-rejected': {
@@ -125,10 +125,10 @@ export const PROBLEMS = {
     when: 'The token endpoint returned 400 or 401, which some banks also do for an address that is not on their allowlist.',
     steps: [
       'Put the right BANK_USERNAME and BANK_PASSWORD in place. If they are right, ask the bank whether the M2M user is active and our address is on its allowlist.',
-      'Files (`BANK_USERNAME_FILE`, `BANK_PASSWORD_FILE`) are loaded within 5 seconds. After a change of a variable, [restart](troubleshooting.md#commands).',
+      'Changed files (`BANK_USERNAME_FILE`, `BANK_PASSWORD_FILE`) are read within 5 seconds. After a change of a variable, [restart](troubleshooting.md#commands).',
       END_BACK_OFF,
       'Run [the doctor](troubleshooting.md#the-doctor) at most once: each run tries the password again.',
-      LATE_CERTIFICATE,
+      'If all of this is right, the bank may ask for the certificate after the handshake: [restart](troubleshooting.md#commands) with `BANK_TLS_MAX_VERSION=1.2`.',
     ],
     request: 'Please tell us whether our user is active, and whether our address is on your allowlist.',
   },
@@ -137,14 +137,13 @@ export const PROBLEMS = {
     status: 502,
     owner: 'operator',
     title: 'The bank rejected our client certificate',
-    when: 'The bank ended the TLS connection because of our certificate, or sent a page that reports it. Or it has never answered this certificate, and closed two connections after a full handshake over TLS 1.3, but not a third over TLS 1.2.',
+    when: 'The bank sent a TLS alert or a page about our certificate, or closed connections as after a rejection.',
     steps: [
       'Ask the bank why it rejects our certificate. It needs the thumbprint, and can check its registration, revocation and the allowlist.',
       DOCTOR,
       'Check that the file has the intermediate certificates.',
-      'If the bank expects another certificate, install that one. Files are loaded within 5 seconds.',
+      'If the bank expects another certificate, install that one. Changed files are read within 5 seconds.',
       END_BACK_OFF,
-      LATE_CERTIFICATE,
     ],
     request: 'Please tell us why you reject this certificate, and whether our address is on your allowlist.',
   },
@@ -152,13 +151,13 @@ export const PROBLEMS = {
     status: 503,
     owner: 'operator',
     title: 'A certificate cannot be used',
-    when: 'The client certificate has expired, is not valid yet, or cannot be read. In /health also: a new certificate of this API.',
+    when: 'The client certificate has expired or is not valid yet. In /health and the log also: a certificate, key or secret file cannot be used.',
     steps: [
       'Install a valid certificate with its key. If the message names another file, correct that one.',
-      'For the bank, it is BANK_PFX_FILE with its passcode, or BANK_CERT_FILE with BANK_KEY_FILE. For this API: TLS_CERT_FILE with TLS_KEY_FILE.',
+      'For the bank, it is `BANK_PFX_FILE`, or `BANK_CERT_FILE` with `BANK_KEY_FILE`. For this API, it is `TLS_CERT_FILE` with `TLS_KEY_FILE`.',
       'For the reason, [run the doctor](troubleshooting.md#the-doctor) with `--offline`.',
       'If it has expired, order a new one from its issuer. If it is not valid yet, check the clock of this machine: `date -u`.',
-      'Files are loaded within 5 seconds, without a restart.',
+      'Changed files are read within 5 seconds, without a restart.',
     ],
   },
   'address-not-allowed': {
@@ -168,7 +167,7 @@ export const PROBLEMS = {
     when: "The token endpoint returned 403. Our public address is probably not on the bank's allowlist.",
     steps: [
       'Ask the bank to put our address on its allowlist.',
-      COPY_REPORT,
+      SEND_REPORT,
       'To find the address that the bank sees, look at `EGRESS_PUBLIC_ADDRESS`, or ask the network team. If it has changed, ask them to restore the old route.',
       END_BACK_OFF,
     ],
@@ -182,7 +181,6 @@ export const PROBLEMS = {
     steps: [
       'Ask the bank to grant the M2M user access to the accounts. If the gateway never worked with these settings, first check the path in BANK_BASE_URL.',
       DOCTOR,
-      END_BACK_OFF,
     ],
     request: 'Please grant the user of this certificate access to its accounts, and tell us when it is done.',
   },
@@ -190,12 +188,12 @@ export const PROBLEMS = {
     status: 502,
     owner: 'operator',
     title: "The bank's server is not trusted",
-    when: "The server's certificate has expired, is for another name, or is from no trusted CA, or there is no common TLS version or cipher.",
+    when: "The server's certificate is not trusted, or TLS with it is not possible (no common version or cipher, a server without TLS). `detail` gives the reason.",
     steps: [
-      "Check BANK_BASE_URL, BANK_AUTH_URL and BANK_CA_FILE. [The doctor](troubleshooting.md#the-doctor) shows what is wrong, and the issuer of the server's certificate.",
+      "Check BANK_BASE_URL, BANK_AUTH_URL and BANK_CA_FILE. [The doctor](troubleshooting.md#the-doctor) shows the issuer of the server's certificate.",
       'If the bank uses a private CA, set `BANK_CA_FILE` to its certificate, and [restart](troubleshooting.md#commands).',
-      'If the issuer is your own company, a proxy intercepts TLS: ask the network team to exempt the host of the bank.',
-      'If the certificate has expired, check the clock of this machine (`date -u`), then report it to the bank, as a missing common version or cipher.',
+      'If the issuer is your own company, a proxy intercepts TLS: ask the network team to exempt the bank.',
+      'If the certificate has expired, check the clock of this machine: `date -u`. If it is right, report the certificate to the bank.',
     ],
   },
   'bank-refused': {
@@ -204,10 +202,10 @@ export const PROBLEMS = {
     title: 'The bank rejected the request',
     when: 'The bank returned an unexpected 4xx status or a redirect.',
     steps: [
-      'Compare BANK_BASE_URL and BANK_AUTH_URL with the addresses from the bank. A redirect, or a 404 for the token, means a wrong address. For a 403, ask the bank about its allowlist.',
+      'Compare BANK_BASE_URL and BANK_AUTH_URL with the addresses from the bank. A redirect, or a 404 for the token, suggests a wrong address. For a 403, ask the bank about its allowlist.',
       'If they are right, ask the bank why it rejects our calls. It needs the time and the status.',
       DOCTOR,
-      KEEP_RUNNING,
+      'After a change of an address, [restart](troubleshooting.md#commands).',
     ],
     request: 'Please tell us why you reject our calls, and whether our address is on your allowlist.',
   },
@@ -215,11 +213,11 @@ export const PROBLEMS = {
     status: 502,
     owner: 'bank',
     title: "The bank's response cannot be used",
-    when: 'The response is not JSON, is cut off, is too large, or lacks a required value. `detail` names the place.',
+    when: 'The response is cut off, is not JSON, is too large, lacks a required value, or has another error that `detail` names.',
     steps: [
       REPORT,
-      COPY_REPORT,
-      'Check that `BANK_BASE_URL` is the address of the account service: [run the doctor](troubleshooting.md#the-doctor).',
+      SEND_REPORT,
+      'Check `BANK_BASE_URL` and `BANK_AUTH_URL`: [run the doctor](troubleshooting.md#the-doctor).',
     ],
     request: 'Please correct the response, and tell us when it is done.',
     heals: true,
@@ -228,12 +226,12 @@ export const PROBLEMS = {
     status: 503,
     owner: 'network',
     title: 'The bank cannot be reached',
-    when: 'No DNS, no route, or a connection that was refused, closed without an answer, or too slow (`detail`: DNS, TCP or TLS). Or the egress proxy could not reach the bank (502, 503, 504).',
+    when: 'DNS or TCP failed or took too long, or the connection was closed before an answer or reset during one (`detail`). Or the egress proxy could not reach the bank (500, 502, 503, 504).',
     steps: [
-      'Report it to the network team. They can check DNS, firewall and route to the host and port of BANK_BASE_URL and BANK_AUTH_URL. If it never worked from here, also ask the bank whether our address is on its allowlist. If the egress proxy could not reach the bank, ask the bank first.',
+      'Report it to the network team. They can check DNS, firewall and route to BANK_BASE_URL and BANK_AUTH_URL. If it never worked from here, also ask the bank whether our address is on its allowlist. If the egress proxy could not reach the bank, ask the bank first.',
       DOCTOR,
-      'Look up the name: `getent hosts <host of BANK_BASE_URL>`. With an egress proxy, the proxy does this.',
-      'Connect from the machine of the gateway: `curl -v https://<host of BANK_BASE_URL>`, with an egress proxy `curl -v -x <proxy> https://<host of BANK_BASE_URL>`.',
+      'Look up the name, unless an egress proxy does: `getent hosts <host of BANK_BASE_URL>`.',
+      'Connect from the machine of the gateway: `curl -v https://<host of BANK_BASE_URL>`, with an egress proxy `-x <proxy>` too.',
       ALLOWLIST,
       KEEP_RUNNING,
     ],
@@ -244,8 +242,8 @@ export const PROBLEMS = {
     status: 503,
     owner: 'bank',
     title: 'The bank returned a server error',
-    when: 'The bank returned a 5xx status or 408, or ended TLS with an internal error.',
-    steps: [REPORT, COPY_REPORT, 'See when it began: `events` in `/health/recent`.', KEEP_RUNNING],
+    when: 'The bank returned a 5xx status or 408, or ended TLS with alert 80 or 90.',
+    steps: [REPORT, SEND_REPORT, KEEP_RUNNING],
     request: 'Please tell us what is wrong, and when your service will be back to normal.',
     heals: true,
   },
@@ -266,10 +264,10 @@ export const PROBLEMS = {
     status: 504,
     owner: 'bank',
     title: 'The bank did not answer in time',
-    when: 'The gateway connected, but got no TLS handshake or no complete response within the deadlines.',
+    when: 'A TLS handshake, a response or the whole list did not arrive in time.',
     steps: [
       'Report it to the bank. If it never worked from here, ask whether our address is on its allowlist.',
-      COPY_REPORT,
+      SEND_REPORT,
       DOCTOR,
       'If `tls` or `token` is the slow step, ask the network team whether a firewall drops packets.',
       ALLOWLIST,
@@ -282,7 +280,7 @@ export const PROBLEMS = {
     status: 502,
     owner: 'network',
     title: 'The egress proxy opened no tunnel',
-    when: '`detail` contains the status of the egress proxy, what is wrong with its TLS, or that the tunnel leads to no TLS server. On a 401 or 407, and on an https proxy that is not trusted or wants a certificate, the operator must act.',
+    when: 'The egress proxy rejected CONNECT, its TLS failed, its answer is not HTTP, or the tunnel leads to no TLS server (`detail`). After a 401 or 407, or if its TLS failed, the operator must act.',
     steps: [
       'Restore access through the proxy. For a 401 or 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank. Without a status, check http:// or https:// in EGRESS_PROXY_URL, and EGRESS_PROXY_CA_FILE.',
       DOCTOR,
@@ -295,9 +293,9 @@ export const PROBLEMS = {
     status: 503,
     owner: 'network',
     title: 'The egress proxy did not answer',
-    when: 'The connection to the egress proxy failed, or it closed the connection without an answer.',
+    when: 'The connection to the egress proxy failed or was closed without a whole answer, or it opened no tunnel in time.',
     steps: [
-      'Report it to the network team. First check EGRESS_PROXY_URL (without it, HTTPS_PROXY counts), and EGRESS_PROXY_CA_FILE for an https:// proxy.',
+      'Report it to the network team. First check EGRESS_PROXY_URL (without it, HTTPS_PROXY counts).',
       DOCTOR,
       TRY_PROXY,
     ],
@@ -308,11 +306,11 @@ export const PROBLEMS = {
     status: 503,
     owner: 'operator',
     title: 'The gateway is overloaded',
-    when: 'More requests wait than MAX_REQUESTS_WAITING allows, too many downloads run, too many response bytes are on their way, too many files are open, a response took too long, or the list needs more memory.',
+    when: 'Too many requests wait (MAX_REQUESTS_WAITING), too many downloads run, too many response bytes are under way, too many files are open, a response took too long, or the list needs more memory.',
     steps: [
       'Find out which app calls too often, or whether the bank is slow. The status page shows both. If there are too many open files, raise their limit.',
-      'Ask the team of that app to poll with `If-None-Match`, at most every `max-age` seconds.',
-      'Compare CPU, memory and [open files](deploy.md#size) of this machine with what the list needs. The limit of open files is `LimitNOFILE` on systemd, `--ulimit nofile` with Docker.',
+      'Ask the team of that app to [poll](api.md#freshness) with `If-None-Match`.',
+      'Compare CPU, memory and open files with [what the gateway needs](deploy.md#size). The limit of open files is `LimitNOFILE` on systemd, `--ulimit nofile` with Docker.',
       'If the load is expected, raise `MAX_REQUESTS_WAITING` and [restart](troubleshooting.md#commands), or add an instance.',
     ],
     heals: true,
@@ -324,7 +322,6 @@ export const PROBLEMS = {
     when: 'This instance is shutting down.',
     steps: [
       'Check that this instance starts again, or that another one answers.',
-      'Repeat the call: a load balancer sends it to another instance.',
       'If it does not start, [read its last log lines](troubleshooting.md#commands).',
     ],
     heals: true,
@@ -344,11 +341,11 @@ export const PROBLEMS = {
     status: null,
     owner: 'network',
     title: 'The gateway does not answer',
-    when: 'The typed client got no response. Its message names the address that it tried.',
+    when: 'The typed client got no response, or only a part of one.',
     steps: [
       "Compare the address in the message with the gateway's: host, port, path prefix.",
       'Call it from the same machine: `curl -i <address>`. If that fails, the gateway is down, or DNS, a firewall or a proxy is in between.',
-      'If `curl` succeeds and a page fails, read its console. Let the dev server forward `/api`, or let the operator [list the origin](web-apps.md#cors-and-https) in `CORS_ORIGINS`.',
+      'If `curl` succeeds and a page fails, let the dev server forward `/api`, or the operator [list the origin](web-apps.md#cors-and-https) in `CORS_ORIGINS`.',
     ],
     heals: true,
   },
@@ -356,23 +353,21 @@ export const PROBLEMS = {
     status: null,
     owner: 'operator',
     title: 'A certificate expires soon',
-    when: 'The client certificate, or the certificate of this API, expires in less than 30 days.',
+    when: 'The client certificate, or that of this API, expires in less than 30 days (in the log: 60), or that of this API has expired.',
     steps: [
       'Install a new certificate. Order it from the issuer of the current one.',
       'See which one it is: in `/health`, `certificate` is the one for the bank, `listener` that of this API.',
-      '[Check the new file](certificates.md#renew-the-certificate) before you install it.',
-      'Replace the old file. Within 5 seconds the gateway takes the new one; for the bank, only if a test there succeeds. The log: `certificate.replaced` or `certificate.refused`.',
+      'For the bank, [check and replace the file](certificates.md#renew-the-certificate). For this API, replace `TLS_CERT_FILE` and `TLS_KEY_FILE`. Changed files need no restart.',
     ],
   },
   'bank-slow': {
     status: null,
     owner: 'bank',
     title: 'The bank is slow',
-    when: 'A refresh takes longer than SNAPSHOT_SOFT_TIMEOUT_MS. Apps get the cached snapshot, marked stale.',
+    when: 'A refresh has waited for the bank longer than SNAPSHOT_SOFT_TIMEOUT_MS. Meanwhile apps got the cached snapshot, if there was one.',
     steps: [
       REPORT,
-      COPY_REPORT,
-      'See for how long: `bankP50Ms` in `/health/recent`.',
+      SEND_REPORT,
       'If it is slow every day, raise `SNAPSHOT_SOFT_TIMEOUT_MS`, and [restart](troubleshooting.md#commands).',
     ],
     request: 'Please tell us why your service is slow, and when it will be faster again.',
@@ -386,7 +381,6 @@ export const PROBLEMS = {
     steps: [
       'Ask the bank which accounts the M2M user may see.',
       'Check that the list is still empty: `curl -H "Cache-Control: no-cache" http://localhost:3000/api/v1/accounts`.',
-      'Tell the teams of the apps: an empty list does not prove that accounts were closed.',
       'If an empty list is right, silence the alert AccountsGatewayNoAccounts: `/health` stays degraded.',
     ],
     request: 'Please check which accounts the user of this certificate may see, and tell us why there are none.',
@@ -398,17 +392,16 @@ export const PROBLEMS = {
     when: 'The clocks of the bank (`Date` header) and of this machine differ by more than 30 seconds.',
     steps: [
       "Compare this machine's clock and the bank's with a third one. Correct ours, or report the bank's.",
-      'Ours is `date -u`. If it is wrong, correct the time service of the host (`timedatectl`). If it is right, report the `Date` header to the bank.',
+      'Ours is `date -u`; the time service of the host (`timedatectl`) corrects it. The bank sends its own in the `Date` header.',
     ],
   },
   'snapshot-not-stored': {
     status: null,
     owner: 'operator',
     title: 'The snapshot cannot be written to its file',
-    when: 'SNAPSHOT_FILE cannot be written. Apps get current data, but after a restart the first calls wait for the bank.',
+    when: 'SNAPSHOT_FILE cannot be written. After a restart, the first calls may have to wait for the bank.',
     steps: [
       "Make the directory of SNAPSHOT_FILE writable. It must exist, belong to the gateway's user, and have space. In a container, mount this directory, not the file.",
-      'Look at it: `ls -ld <directory>` and `df -h <directory>`.',
       'On systemd use `/var/lib/accounts-gateway/snapshot`, with Docker a volume, in Kubernetes an `emptyDir`. After a change of `SNAPSHOT_FILE`, [restart](troubleshooting.md#commands).',
     ],
   },
@@ -416,13 +409,13 @@ export const PROBLEMS = {
     status: null,
     owner: 'operator',
     title: 'Redis cannot be used',
-    when: 'Redis is unreachable, slow, full, read-only, or denies access. This instance refreshes on its own.',
+    when: 'Redis cannot be reached or used: it is slow, full or read-only, denies access, is a cluster or a Sentinel, or its clock is a day off, for example. This instance refreshes on its own.',
     steps: [
       'Repair the Redis of REDIS_URL, or correct REDIS_URL. Redis must run, be reachable, have free memory, and let this user write.',
       'See the reason: `sharing` in `/health`.',
       'Try Redis from the machine of the gateway: `redis-cli -u <REDIS_URL> ping`, for `rediss://` with `--cacert <REDIS_CA_FILE>`.',
       "If it is full, ask its administrator for `info memory`. If it denies access, compare the user's ACL with [fleet.md](fleet.md#settings).",
-      '[Restart](troubleshooting.md#commands) only after a change of `REDIS_URL`: otherwise the gateway uses Redis again by itself (`sharing.recovered`).',
+      '[Restart](troubleshooting.md#commands) only after a change of a variable: the gateway uses Redis again by itself (`sharing.recovered`).',
     ],
     heals: true,
   },

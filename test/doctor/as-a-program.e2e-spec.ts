@@ -41,7 +41,7 @@ describe('node dist/main.js doctor', () => {
     // route, if the reset arrives before the connection is reported as open, else tls
     expect([5, 6]).toContain(code);
     expect(stdout).toMatch(
-      /^What to do +Report it to the network team\..*ask the bank whether our address is on its allowlist.*\n +.*Ours is `EGRESS_PUBLIC_ADDRESS`/ms,
+      /^What to do +Report it to the network team\..*ask the bank whether our address is on its allowlist.*\n +.*Has ours \(`EGRESS_PUBLIC_ADDRESS`\) changed/ms,
     );
     expect(stdout).not.toContain('](');
   });
