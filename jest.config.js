@@ -2,7 +2,6 @@
 export default {
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testRegex: '\\.(e2e-)?spec\\.ts$',
-  // compiled with .swcrc, like the build
   transform: { '^.+\\.ts$': '@swc/jest' },
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
