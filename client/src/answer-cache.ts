@@ -6,7 +6,7 @@ interface CachedAnswer {
 }
 
 const MAX_ANSWERS = 100;
-/** Limit for all responses together. A page of 1000 accounts has about 700 000 characters. */
+/** Limit for all responses together. A page of 1000 accounts has about 800 000 characters. */
 const MAX_CHARACTERS = 10_000_000;
 
 /** The last responses by URL. Evicts the least recently used one first. */

@@ -23,7 +23,7 @@ export interface CallOptions {
   /** Called before each retry of a 503, before the wait of `retryAfterMs`. Default: the client's. */
   readonly onRetry?: ((problem: GatewayProblem) => void) | undefined;
   /**
-   * Makes the gateway refresh from the bank now, for example after a click on "refresh". The response is never stale.
+   * Makes the gateway ask the bank now, for example after a click on "refresh". The response is never stale.
    */
   readonly refresh?: boolean | undefined;
 }
@@ -62,7 +62,7 @@ export class AnswerReader {
 
   /**
    * Returns the response, with `asOf` from its headers.
-   * @throws GatewayProblem, the reason of the caller's own signal, or TypeError for an invalid `deadlineMs`
+   * @throws GatewayProblem, the reason of the caller's own signal, or TypeError for an invalid option
    */
   async read<T extends { snapshot: Snapshot }>(url: string, options: CallOptions): Promise<Answer<T>> {
     const { signal, retry = true, refresh } = options;

@@ -40,7 +40,7 @@ export interface ClientOptions extends Pick<CallOptions, 'deadlineMs' | 'onRetry
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** Every failed call throws a GatewayProblem, or the reason of the caller's own signal. */
+/** Every failed call throws a GatewayProblem, or the reason of the caller's signal; a wrong argument, a TypeError. */
 export interface Client {
   /** Returns one page of the list. */
   listAccounts(query?: AccountQuery, options?: CallOptions): Promise<AccountList>;
@@ -55,7 +55,7 @@ export interface Client {
   getBalances(filter?: AccountFilter, options?: CallOptions): Promise<BalancesAnswer>;
   /** Polls a page of the list and reports changes until it is closed (README.md#watch). */
   watch(query: AccountQuery, handlers: WatchHandlers, options?: Pick<CallOptions, 'signal'>): Watch;
-  /** Returns the state of a page of the list for components: the same object for all equivalent queries. */
+  /** Returns the state of a page of the list for components: one object for equivalent queries while it is used. */
   observe(query?: AccountQuery): Observed;
   /** Returns the state of the totals in the same way. */
   observeBalances(filter?: AccountFilter): Observed<BalancesAnswer>;

@@ -1,7 +1,7 @@
 /**
  * An amount for people: the bank's digits without leading zeros, grouped for the locale, with the currency. Nothing is
  * rounded. A code that the platform does not know, such as USDC, becomes a suffix. A missing amount is a dash; text that
- * is not a number is unchanged.
+ * is not a number is not formatted. @throws RangeError for a wrong locale
  */
 export function formatAmount(
   amount: string | null | undefined,
@@ -27,7 +27,7 @@ export function formatAmount(
 }
 
 const MAX_FORMATS = 100;
-/** To create a format takes ten times as long as to use it, and a page has many amounts in few currencies. */
+/** A format takes longer to create than to use, and a page has many amounts in few currencies. */
 const formats = new Map<string, Intl.NumberFormat>();
 
 function formatOf(locale: string | string[] | undefined, options: Intl.NumberFormatOptions = {}): Intl.NumberFormat {

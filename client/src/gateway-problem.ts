@@ -105,7 +105,7 @@ export function toUnexpectedAnswer({ status, headers }: Response, cause?: unknow
   });
 }
 
-/** Reads the problem from the body of a response other than 2xx and 304. */
+/** Reads the problem from the body of a response other than 200 and 304. */
 export async function readProblem(response: Response): Promise<GatewayProblem> {
   const { status, headers } = response;
   const isDocument = headers.get('Content-Type')?.startsWith('application/problem+json');

@@ -41,10 +41,10 @@ interface Failure {
 /**
  * The state to show now. It is frozen, and stays the same object until something changes. Its `status`:
  *
- * - `loading`: the first call is under way
+ * - `loading`: no response yet
  * - `current`: up to date
- * - `copy`: an older copy, because the bank, gateway or network is failing or slow: show `asOf`
- * - `expired`: nothing may be shown: the data has expired, or the first calls failed (`error` is set)
+ * - `copy`: an older copy: show `asOf`
+ * - `expired`: nothing may be shown: the data has expired, or the first calls failed
  * - `ended`: an error that a retry cannot fix (4xx other than 408 and 429); `refresh` tries again
  */
 export type ObservedState<T = AccountList> =
@@ -76,7 +76,7 @@ const LOADING: ObservedState<never> = Object.freeze({
   nextAttemptAt: null,
 });
 
-/** Maximum number of unused observers to keep, in case a holder of one subscribes later. */
+/** From this number of observers on, a new one replaces the unused ones, whose holders could still subscribe. */
 const MAX_UNUSED = 100;
 
 /**

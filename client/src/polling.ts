@@ -37,7 +37,7 @@ export function startPolling<T>(read: Read<T>, handlers: PollHandlers<T>, signal
   // even after an error that ends the polling: the data is on the screen until `close()`
   const expiry = new Expiry(() => handlers.onExpired());
   ended.addEventListener('abort', () => expiry.set(null));
-  /** The attempt that waits for nothing; null: none. */
+  /** Why the next attempt does not wait; null if it does. */
   let due: 'refresh' | 'catch-up' | null = null;
   let isRunning = false;
   let waiting = new AbortController();

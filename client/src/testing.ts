@@ -5,7 +5,7 @@ import type { Account, Balance, ProblemCode } from './generated/types.gen.js';
 
 /**
  * - `well`: a refresh every 10 s finds the same data
- * - `slow`: a refresh takes 5 s, so callers get an older copy after 1 s
+ * - `slow`: a refresh takes 5 s, so callers get an older copy after 1 s, if there is one
  * - `down`: the bank fails: the copy, then 503 once it expires, 5 min after its refresh
  * - `empty`: the bank lists no accounts
  * - `moving`: each refresh finds different balances
@@ -37,7 +37,7 @@ export interface FailOptions {
   readonly endpoint?: 'accounts' | 'account' | 'balances' | undefined;
   /** Calls that fail; default 1; `Infinity` until `reset()`. */
   readonly times?: number | undefined;
-  /** Whole seconds, as in the header; default: the gateway's value. */
+  /** Rounded up to whole seconds, from 1 to 300; default: 30 s for a 502, 503 or 504. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -70,7 +70,7 @@ export interface FakeGateway {
   reset(): void;
 }
 
-/** Creates a gateway for the tests of a web app. @throws TypeError for accounts that the gateway could not return */
+/** Creates a gateway for the tests of a web app. @throws TypeError for wrong options */
 export declare const createFakeGateway: (options?: FakeGatewayOptions) => FakeGateway;
 
 /**

@@ -14,11 +14,11 @@ export interface Changes {
 /** Not called after `close()`. Errors thrown by a handler are reported as uncaught, and the watch continues. */
 export interface WatchHandlers {
   /**
-   * Called when accounts, `stale` or `complete` have changed, and with the first successful response after an error or
-   * `onExpired`.
+   * Called when accounts, `page`, `stale` or `complete` have changed, and with the first successful response after an error
+   * or `onExpired`.
    */
   readonly onData: (answer: AccountList, changes: Changes) => void;
-  /** Called with each successful response that `onData` does not receive: the same data, with newer times. */
+  /** Called with each successful response that `onData` does not receive: the same data, with its times. */
   readonly onConfirmed?: ((snapshot: Snapshot) => void) | undefined;
   /**
    * Called after each failed attempt. A 4xx other than 408 and 429 ends the watch. `shown` is the snapshot of the data that

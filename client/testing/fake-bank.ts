@@ -54,7 +54,7 @@ export class FakeBank {
     if (scene === 'down') this.#cached ??= this.#read();
   }
 
-  /** @throws GatewayError bank-error */
+  /** @throws GatewayError bank-error; the reason of `signal` */
   async serve(wanted: Freshness, signal: AbortSignal | null): Promise<Served> {
     this.#takeDue();
     const cached = this.#cached;

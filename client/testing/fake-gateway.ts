@@ -171,7 +171,7 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
         status: 0,
       };
       calls.push(call);
-      // the error messages of browsers and Node
+      // as Chromium reports it
       if (bank.scene === 'gone') throw new TypeError('Failed to fetch');
       const response = await answer(asked);
       call.status = response.status;

@@ -18,8 +18,7 @@ export class AccountsController {
   @ApiOperation({
     operationId: 'listAccounts',
     summary: 'List accounts',
-    description:
-      'Returns one page as JSON. With `format` or `Accept`, returns every match as CSV or NDJSON instead. Parameter names match in any letter case.',
+    description: 'Returns one page as JSON, or every match as CSV or NDJSON. Parameter names match in any letter case.',
   })
   @ApiOkResponse({
     description: 'one page of the accounts that match; CSV and NDJSON have all of them',

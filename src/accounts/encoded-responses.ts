@@ -43,11 +43,11 @@ interface ResponsesOfSnapshot {
 
 type Keys = Readonly<Record<'fresh' | 'stale', Readonly<Record<Encoding, string>>>>;
 
-/** JSON responses as they are sent. Equal queries of one snapshot share one while it is kept, whatever their URLs. */
+/** JSON responses as they are sent. Equal queries of a snapshot share one while it is kept, whatever their URLs. */
 @Injectable()
 export class EncodedResponses {
   readonly #bySnapshot = new WeakMap<Snapshot, ResponsesOfSnapshot>();
-  /** A caller that repeats its query passes the object that `readQuery` cached. */
+  /** A repeated query of the list is the object that `readQuery` cached. */
   readonly #keys = new WeakMap<Query, Keys>();
   readonly #compressing = pLimit(MAX_COMPRESSING);
 

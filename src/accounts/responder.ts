@@ -19,14 +19,14 @@ import { MEDIA_TYPES } from './list-query.js';
 const RETRY_AFTER_MS = 1000;
 /** Time to build the response for a caller whose refresh finished just before the deadline. */
 const MIN_BUILD_MS = 300;
-/** Long documents compressed at once; further ones are sent uncompressed. */
+/** Long documents and downloads compressed at once; further ones are sent uncompressed. */
 const MAX_COMPRESSED_STREAMS = 2;
 
 export type Sent = void | Promise<void>;
 
 interface Document {
   readonly headers: { readonly etag: string } & Readonly<Record<string, string>>;
-  /** The document to stream if no response is ready. */
+  /** The bytes, or the document to send in pieces. */
   readonly body: Buffer | Query | Export;
 }
 
@@ -44,7 +44,7 @@ export class Responder {
 
   /**
    * Sends the response as JSON, at once if it is in memory.
-   * @throws GatewayError as `SnapshotService.get`; account-not-found; overloaded
+   * @throws GatewayError as `SnapshotService.get` and `ListThread.document`; account-not-found; overloaded; request-timeout
    */
   sendJson(request: FastifyRequest, reply: FastifyReply, query: Query): Sent {
     const encoding = toEncoding(request.headers['accept-encoding']);
@@ -63,7 +63,7 @@ export class Responder {
     });
   }
 
-  /** Sends every match as a file. @throws GatewayError as `SnapshotService.get`; overloaded */
+  /** Sends every match as a file. @throws as `sendJson`, but not account-not-found */
   sendExport(request: FastifyRequest, reply: FastifyReply, asked: Export): Sent {
     return this.#withSnapshot(request, (served) => {
       const headers = {
@@ -75,7 +75,7 @@ export class Responder {
     });
   }
 
-  /** Retries once with the cached snapshot if the list was replaced and ended during the request. */
+  /** Retries once if the list was replaced and ended during the request. */
   #withSnapshot(request: FastifyRequest, use: (served: ServedSnapshot) => Sent): Sent {
     const wanted = readCacheDirectives(request.headers['cache-control']);
     const useServed = (served: ServedSnapshot) => {
@@ -96,7 +96,7 @@ export class Responder {
       });
   }
 
-  /** The abort reason as a problem: the caller's, or the deadline of `sendJson`. */
+  /** An abort as a problem: the caller's, or the deadline of `sendJson`. Any other error is unchanged. */
   #toFailure(error: unknown, { callerLeft }: FastifyRequest): unknown {
     if (callerLeft.aborted) return new GatewayError('request-timeout', 'The caller has left.');
     if (!(error instanceof DOMException && error.name === 'TimeoutError')) return error;
@@ -104,7 +104,7 @@ export class Responder {
     return new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS });
   }
 
-  /** 304 if the caller already has the response, else its body, in pieces if it is long. */
+  /** 304 if the caller already has the response, else its body, in pieces if it is long or an export. */
   #reply(request: FastifyRequest, reply: FastifyReply, served: ServedSnapshot, document: Document): Sent {
     const { headers, body } = document;
     if (matchesTag(request.headers['if-none-match'], headers.etag)) {

@@ -9,14 +9,14 @@ import { MAX_BODY_BYTES } from './http-limits.js';
 
 const ALWAYS = {
   ...SECURITY_HEADERS,
-  /** Request headers that a response may depend on. All responses share this list, so that no route can forget one. */
+  /** Request headers that a response may depend on: one list, so that no route can forget one. */
   vary: 'Accept, Accept-Encoding, Origin',
 };
 const ALLOW = 'GET, HEAD, OPTIONS';
 
 /**
- * Creates the first step of every request. It sets the headers of the response and calls the guard. Then it answers
- * preflights, OPTIONS and methods that no route supports, and calls `next` for all others.
+ * Creates the first check of every request. It sets the headers of the response and calls the guard. Then it answers
+ * OPTIONS and methods that no route supports, and calls `next` for all others.
  */
 export function createAdmission(settings: GuardSettings) {
   const isListed = createOriginCheck(settings.CORS_ORIGINS);

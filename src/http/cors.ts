@@ -4,7 +4,7 @@ const REQUEST_HEADERS = 'Cache-Control, If-None-Match, X-Request-Id, X-Client-Na
 const EXPOSED_HEADERS =
   'Age, Content-Disposition, ETag, Cache-Status, Snapshot-As-Of, Snapshot-Expires-At, Snapshot-Stale, Snapshot-Complete, X-Request-Id, Retry-After';
 
-/** Headers that let a page from a listed origin read every response, including rejections. */
+/** Headers that let a page from a listed origin read a response, also one that rejects it. */
 export const toCorsHeaders = (origin: string) => ({
   'access-control-allow-origin': origin,
   'access-control-expose-headers': EXPOSED_HEADERS,

@@ -101,10 +101,10 @@ function createServer(certificate: ListenerCertificate | null, limits: HttpLimit
   const server = certificate
     ? certificate.renew(createTlsServer({ ...options, ...certificate.options, ...tls }))
     : createPlainServer(options);
-  // beyond its limit Node silently drops headers, a second Host among them; the guard counts them instead
+  // beyond its limit Node silently drops headers, perhaps a second Host, which the guard must see
   server.maxHeadersCount = 0;
   server.on('request', listener);
-  // no body is ever expected, so the response itself rejects it
+  // no body is needed, so the response comes without a 100 Continue
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   return server;

@@ -54,7 +54,7 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage,
     if ((route === undefined || isApi(route)) && isForeignPage(headers) && !isListedOrigin(headers.origin)) {
       throw new GatewayError(
         'client-not-allowed',
-        'A page of another site made this call, and its origin is not in CORS_ORIGINS.',
+        'A page of another origin made this call, and its origin is not in CORS_ORIGINS.',
       );
     }
   };
@@ -84,9 +84,9 @@ function hasChunkedBody({ httpVersionMinor, method, headers }: IncomingMessage):
 }
 
 /**
- * True if a page of another origin made the call. Browsers send `Sec-Fetch-Site` only over HTTPS and to this machine,
- * and `Origin` with every call whose response a script of another origin could read. A navigation, such as a link to a
- * CSV, does not count: the other site cannot read the response.
+ * True if a page of another site made the call, or one of another origin that could read the response. Browsers send
+ * `Sec-Fetch-Site` only over HTTPS and to this machine, and `Origin` with every call whose response a script of another
+ * origin could read. A navigation, such as a link to a CSV, does not count: the other page cannot read the response.
  */
 function isForeignPage(headers: IncomingHttpHeaders): boolean {
   const { host, origin, 'sec-fetch-site': site } = headers;

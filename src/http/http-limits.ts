@@ -3,7 +3,7 @@ const MB = 1024 * 1024;
 /** Maximum size of the URL and the header together, bytes. */
 export const MAX_HEADER_BYTES = 16_384;
 
-/** The router rejects a longer path segment. An id has 200 UTF-16 units, each percent-encoded in at most 9 characters. */
+/** The router rejects a longer path segment. An id has up to 200 UTF-16 units of at most 9 encoded characters. */
 export const MAX_SEGMENT_LENGTH = 1800;
 
 /** Maximum size of a request body, which the API does not use, bytes. */
@@ -18,7 +18,7 @@ export const HTTP_LIMITS = {
   /** Interval at which Node checks the two timeouts above. Its default, 30 s, would make the first one 40 s. */
   timeoutCheckMs: 1000,
   keepAliveMs: 65_000,
-  /** A connection is closed after this long without a byte in either direction, or up to the same time later. */
+  /** During a request, a connection is closed after this long without a byte, or up to the same time later. */
   inactiveMs: 30_000,
   /** The same, beyond the deadline of a response: until then, nothing need be sent. */
   inactiveAfterDeadlineMs: 10_000,

@@ -6,7 +6,7 @@ import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '../errors/problem-table.js';
 import { sendProblem } from './send-problem.js';
 
-/** Turns everything thrown during a request into a problem document (docs/errors.md). */
+/** Answers everything thrown during a request with a problem document (docs/errors.md). */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(private readonly log: Log) {}

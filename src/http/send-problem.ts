@@ -16,8 +16,7 @@ declare module 'fastify' {
 }
 
 /**
- * The only place that serializes errors: as JSON or, with `toPage`, as HTML. `instance` is the path of the request,
- * without its query.
+ * Serializes an error as JSON or, with `toPage`, as HTML. `instance` is the path of the request, without its query.
  */
 export function toProblemResponse(error: GatewayError, instance: string, requestId: string, toPage?: ToFailurePage) {
   const document = toProblemDocument(error, instance, requestId);

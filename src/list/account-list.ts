@@ -19,7 +19,7 @@ export interface Selection {
   readonly sort: Sort;
 }
 
-/** The accounts of one refresh. First all are added, then it answers queries. */
+/** The accounts of one snapshot. First all are added, then it answers queries. */
 export class AccountList {
   readonly #byId = new Map<string, Account>();
   readonly #currencies = new Set<string>();

@@ -5,7 +5,7 @@ export const text = (example: string, description?: string) =>
     .string()
     .nullable()
     .meta({ example, ...(description !== undefined && { description }) });
-/** `format: decimal` marks a string that contains a number of any length. */
+/** `format: decimal` marks a string that contains a decimal number. */
 export const decimal = (example: string, description = 'a decimal with the digits that the bank sent') =>
   z.string().nullable().meta({ format: 'decimal', example, description });
 /** The bank writes dates in several forms. */

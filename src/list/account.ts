@@ -62,7 +62,7 @@ function ibanOf({ ibans, accountIdentifiers }: BankAccount): string | null {
 /** With more different texts, accounts evidently do not have them in common. */
 const MAX_TEXTS = 50_000;
 
-/** Texts that many accounts share. Keeping each once saves a quarter of a long list's memory. */
+/** Texts that many accounts share, each kept once to save memory. */
 export class SharedTexts {
   readonly #texts = new Map<string, string>();
 

@@ -64,7 +64,7 @@ class RunningTotal {
   }
 
   #addDate(text: string): void {
-    // most accounts have the same currency
+    // most entries have the same date
     if (text === this.#earliest?.text || text === this.#latest?.text) return;
     const instant = toSortableInstant(text);
     if (instant === null) return;

@@ -51,7 +51,7 @@ const requiredId: Field<string> = (value) => {
   return found;
 };
 
-/** The digits that the bank sent (docs/bank.md#amounts): `readRows` has quoted them. */
+/** The digits that the bank sent, without an exponent (docs/bank.md#amounts): `readRows` has quoted them. */
 const decimal: Field<string | null> = (value) => {
   if (value === null || value === undefined || value === '') return null;
   const written = typeof value === 'string' && value.length <= MAX_TEXT ? writeOut(value) : null;
@@ -121,7 +121,8 @@ export type BankBalance = Read<typeof BALANCE_FIELDS>;
 const account = objectOf(ACCOUNT_FIELDS);
 
 /**
- * Reads one account. A field that cannot be read makes it invalid; a missing or unknown one does not.
+ * Reads one account. A field that cannot be read makes it invalid, as does a missing id; any other missing field, or an
+ * unknown one, does not.
  * @param path of the account in the document
  * @throws GatewayError bank-response-invalid, naming the field and never a value
  */
@@ -145,7 +146,7 @@ function readAt<T>(part: string | number, field: Field<T>, value: unknown): T {
 const PLAIN = /^-?\d+(?:\.\d+)?$/;
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** The decimal without exponent: 25E-4 → 0.0025; null if the text is not a decimal or has more than 400 digits. */
+/** The decimal without exponent: 25E-4 → 0.0025; null for another text, or more than 400 digits. */
 export function writeOut(text: string): string | null {
   // most are already
   if (text.length <= MAX_DIGITS && PLAIN.test(text)) return text;

@@ -8,7 +8,7 @@ export interface PageFacts {
   readonly added: number;
   /** The bank's count of all records; null without one. */
   readonly rowCount: number | null;
-  /** Page size reported by the bank; null if it reports none. */
+  /** Page size reported by the bank; null if it reports none, or 0. */
   readonly echoedSize: number | null;
 }
 
@@ -35,9 +35,9 @@ export function readPage(
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The rows of a page (docs/bank.md#envelope-and-paging): the array `result`, else the only property that is an array of
- * objects, else the document itself. `result: null` is invalid on the first page. The rows are not checked yet; their
- * numbers are strings of their digits. `path` is the path of the array, "" for a bare one.
+ * The rows of a page (docs/bank.md#envelope-and-paging): the document itself, if it is an array, else the array `result`,
+ * else the only property that is an array of objects. `result: null` is invalid on the first page. The rows are not
+ * checked yet; their named numbers are strings of their digits. `path` is the path of the array, "" for a bare one.
  * @throws GatewayError as `readPage`
  */
 export function readRows(body: Uint8Array, pageNumber: number) {
@@ -77,7 +77,7 @@ export const quoteNumbers = (json: string): string => json.replace(NAMED_NUMBER,
 
 /** Pages of up to this many bytes may contain any number of values. */
 const MAX_UNCOUNTED_BYTES = 1_048_576;
-/** In any account, a value is longer. A text like `[[],[],…]` would take 14 times its length in memory. */
+/** The values of accounts are longer on average. `[[],[],…]` would take many times its length in memory. */
 const MIN_BYTES_PER_VALUE = 8;
 
 function hasTooManyValues(body: Uint8Array): boolean {

@@ -31,7 +31,7 @@ export class ExactSum {
   }
 }
 
-/** A string that sorts as the decimal does, at any length. Equal decimals (1.10 and 1.1, -0 and 0) have equal strings. */
+/** A string that sorts as the decimal does, up to 999 whole digits. Equal decimals (1.10 and 1.1, -0 and 0) have equal strings. */
 export function toSortableDecimal(text: string): string {
   const [whole = '', fraction = ''] = text.replace('-', '').split('.');
   const digits = whole.replace(/^0+/, '');

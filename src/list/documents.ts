@@ -10,7 +10,7 @@ const MAX_LENGTH = 4 * 1024 * 1024;
 export interface WholeDocument {
   /** Digest of the data, `stale` and `complete`: equal for equal data, whichever refresh or instance they came from. */
   readonly digest: string;
-  /** UTF-8. Null for a document of more than 4 million characters, which is read in pieces instead. */
+  /** UTF-8. Null for a document of more than MAX_LENGTH, which is read in pieces instead. */
   readonly body: Uint8Array<ArrayBuffer> | null;
 }
 

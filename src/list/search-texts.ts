@@ -7,7 +7,7 @@ export interface SearchText {
   readonly numbers: string;
 }
 
-/** The search texts of a list. Each account is folded when it is first searched. */
+/** The search texts of a list. An account is folded when it is searched, and kept while memory allows. */
 export class SearchTexts {
   readonly #kept = new Map<Account, SearchText>();
   #keptLength = 0;

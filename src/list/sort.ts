@@ -29,8 +29,8 @@ const COLLATED_LENGTH = 100;
 const collator = new Intl.Collator('en', { numeric: true });
 
 /**
- * The accounts in order; those without a key last, ties by id. To sort in descending order, pass them in ascending order:
- * it takes a twentieth of the time.
+ * The accounts in order; those without a key last, ties by id. To sort in descending order, pass them in ascending order,
+ * which is faster.
  */
 export function sortAccounts(accounts: Iterable<Account>, field: SortField, direction: 1 | -1): Account[] {
   const toKey = SORT_KEYS[field];
@@ -57,7 +57,7 @@ export function compareTexts(a: string, b: string): number {
 
 /**
  * Compares two names as people expect: 2 comes before 10. Longer names that agree in their first 100 characters are
- * ordered by code units. A sort with the native comparator alone cannot be interrupted.
+ * ordered by code units.
  */
 function compareNames(a: string, b: string): number {
   const order = collator.compare(a.slice(0, COLLATED_LENGTH), b.slice(0, COLLATED_LENGTH));

@@ -12,7 +12,7 @@ const inTurn = pLimit(1);
 
 type DocumentHeaders = Readonly<Record<string, string>>;
 
-/** A document that never changes while the process runs. It is compressed once, at its first request. */
+/** A document that never changes while the process runs. It is compressed once per encoding, when first asked for. */
 export class FixedDocument {
   readonly #body: Buffer;
   readonly #headers: DocumentHeaders;

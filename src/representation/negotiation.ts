@@ -12,7 +12,7 @@ const PREFERRED: Encoding[] = ['br', 'gzip', 'identity'];
 
 /** A longer header counts as missing: Negotiator takes quadratic time. */
 const MAX_HEADER_LENGTH = 1000;
-/** Smaller bodies are sent uncompressed. */
+/** Bodies of at most this size are sent uncompressed, but not downloads. */
 export const MIN_COMPRESSED_BYTES = 1024;
 /** A function, so that a bundle without compression needs no zlib (client/testing). */
 const toBrotliOptions = () => ({ params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
@@ -42,7 +42,7 @@ export function toEncoding(header: string | string[] | undefined): Encoding {
   if (!header) return 'identity';
   const text = String(header);
   if (text.length > MAX_HEADER_LENGTH) return 'identity';
-  // most callers send no weights, and reading those entries takes a sixth of Negotiator's time
+  // most callers send no weights, and reading those entries takes less time than Negotiator
   if (!/[;*]/.test(text)) return preferredOf(text.split(',').map((entry) => entry.trim().toLowerCase()));
   return preferredOf([new Negotiator({ headers: { 'accept-encoding': text } }).encoding(PREFERRED)]);
 }

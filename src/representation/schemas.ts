@@ -5,7 +5,7 @@ export type OpenApiSchema = ApiResponseSchemaHost['schema'];
 
 const toReference = (id: string): string => `#/components/schemas/${id}`;
 
-/** A reference, for the `content` of a response; `namedSchemas` contains its target. */
+/** A reference, for the `content` of a response; `namedSchemas` contains its target. @throws Error without an id */
 export function refTo(schema: z.ZodType): { readonly $ref: string } {
   const id = schema.meta()?.id;
   if (id === undefined) throw new Error("refTo takes a schema with a name: .meta({ id: 'AccountList' })");
