@@ -1,5 +1,5 @@
-# Two stages: build, then an image with only Node and dist/. This Node is pinned on its own: it may be newer than that of
-# `npm ci`. A pinned digest, or a mirror, without a change of this file:
+# Two stages: build, then an image with dist/ and without packages. Its Node is pinned on its own: it may be newer than that
+# of `npm ci`. A pinned digest, or a mirror, without a change of this file:
 # docker build --build-context node:24.22.3-trixie-slim=docker-image://node:24.22.3-trixie-slim@sha256:... .
 
 # On this machine's architecture, whatever the image's: dist/ is the same for all.

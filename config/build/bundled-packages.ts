@@ -9,8 +9,7 @@ export interface BundledPackage {
 }
 
 /**
- * The packages contained in a bundle, by folder. @param modules paths of the bundled modules @param more names of
- * packages that are bundled elsewhere
+ * The packages contained in a bundle, by folder.
  * @param modules paths of the bundled modules
  * @param more names of packages that are bundled elsewhere
  */

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './sources.ts';
 
-/** The commit, 12 characters: GIT_COMMIT if it is set, else the checkout's; null without one. */
+/** GIT_COMMIT if it is set, else 12 characters of the checkout's commit; null without one. */
 export function readCommit(): string | null {
   const { GIT_COMMIT } = process.env;
   if (GIT_COMMIT) return GIT_COMMIT;

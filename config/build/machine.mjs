@@ -11,7 +11,7 @@ const INSTALL_AGAIN = 'npx --yes --package node@24 -- npm ci --include=dev';
 /** Keeps the timestamps of the files, which show whether a build is outdated. */
 const COPY = 'cp -Rp . ~/accounts-gateway && cd ~/accounts-gateway && chmod -R u+w .';
 
-/** The sentence about a missing Node or missing packages of the program; null if nothing is missing. */
+/** The sentence about a Node that is too old; null if it is not. */
 export function problemWithNode() {
   if (Number(process.versions.node.split('.')[0]) >= NODE) return null;
   const version = `this is Node ${process.versions.node}, and accounts-gateway needs ${NODE}`;

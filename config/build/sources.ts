@@ -10,6 +10,8 @@ export const SOURCES = [
   'client/package.json',
   'client/README.md',
   'client/src',
+  'client/testing',
+  'CHANGELOG.md',
   'docs',
   'config/build',
   'package.json',

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const START = /\b(?:spawn|spawnSync|execFile|execFileSync|execSync|\(execFile\))\(\s*['"`][^'"`]*['"`]/g;
 const PATH = /['"`]\/usr\/s?bin\/[^'"`]*['"`]/g;
-/** Every developer's machine has these. */
+/** Every Linux and macOS has these, next to npm. */
 const EVERYWHERE = /'(npm|sh|tar|chown|mkfifo)'$/;
 
 const files = ['src', 'test', 'client/test']

@@ -21,13 +21,13 @@ writeFileSync('dist/main.js', \`
   setInterval(() => undefined, 1000);
 \`);
 `;
-const SOURCES = ['src/main.ts', 'docs/api.md', 'client/src/index.ts', 'package.json', 'package-lock.json'];
+const SOURCES = ['src/main.ts', 'docs/api.md', 'client/testing/index.ts', 'package.json', 'package-lock.json'];
 
 /** A checkout with a few empty sources and this checkout's scripts; its build and its program are replaced. */
 function createCheckout(): string {
   const directory = temporaryDirectory();
   cpSync(join(ROOT, 'config/build'), join(directory, 'config/build'), { recursive: true });
-  for (const file of [...SOURCES, 'client/package.json', 'client/README.md', 'config/build/build.ts']) {
+  for (const file of [...SOURCES, 'client/package.json', 'client/README.md', 'client/src/index.ts', 'CHANGELOG.md']) {
     mkdirSync(dirname(join(directory, file)), { recursive: true });
     writeFileSync(join(directory, file), '');
   }
