@@ -683,7 +683,7 @@ export type RecentPoint = {
 
 export type RecentClient = {
     /**
-     * X-Client-Name; `none` without one, `other` beyond the 50 that called last
+     * X-Client-Name; `none` without one, `other` for names that are not counted separately
      */
     name: string;
     /**

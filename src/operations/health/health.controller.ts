@@ -45,7 +45,7 @@ export class HealthController {
   @Get('ready')
   @ApiOperation({
     operationId: 'getReadiness',
-    summary: 'Check that a call for accounts would be answered now',
+    summary: 'Check that this instance is ready for calls',
     description: 'Open to any address and any `Host`.',
   })
   @ApiResponse({ status: 200, description: 'ready', content: statusOnly })

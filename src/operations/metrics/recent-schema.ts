@@ -32,7 +32,7 @@ const clientSchema = z
     name: z
       .string()
       .meta({ example: 'treasury' })
-      .describe('X-Client-Name; `none` without one, `other` beyond the 50 that called last'),
+      .describe('X-Client-Name; `none` without one, `other` for names that are not counted separately'),
     callsPerMinute: count
       .meta({ example: 12 })
       .describe('calls since the last point and in the five before it: the last 50 to 60 s'),
