@@ -228,7 +228,7 @@ export const PROBLEMS = {
     title: 'The bank cannot be reached',
     when: 'DNS or TCP failed or took too long, or the connection was closed before an answer or reset during one (`detail`). Or the egress proxy could not reach the bank (500, 502, 503, 504).',
     steps: [
-      'Report it to the network team. They can check DNS, firewall and route to BANK_BASE_URL and BANK_AUTH_URL. If it never worked from here, also ask the bank whether our address is on its allowlist. If the egress proxy could not reach the bank, ask the bank first.',
+      'Report it to the network team. They can check DNS, firewall and route to the bank. If it never worked from here, also ask the bank whether our address is on its allowlist. If the egress proxy could not reach the bank, ask the bank first.',
       DOCTOR,
       'Look up the name, unless an egress proxy does: `getent hosts <host of BANK_BASE_URL>`.',
       'Connect from the machine of the gateway: `curl -v https://<host of BANK_BASE_URL>`, with an egress proxy `-x <proxy>` too.',
@@ -266,7 +266,7 @@ export const PROBLEMS = {
     title: 'The bank did not answer in time',
     when: 'A TLS handshake, a response or the whole list did not arrive in time.',
     steps: [
-      'Report it to the bank. If it never worked from here, ask whether our address is on its allowlist.',
+      REPORT,
       SEND_REPORT,
       DOCTOR,
       'If `tls` or `token` is the slow step, ask the network team whether a firewall drops packets.',
@@ -306,7 +306,7 @@ export const PROBLEMS = {
     status: 503,
     owner: 'operator',
     title: 'The gateway is overloaded',
-    when: 'Too many requests wait (MAX_REQUESTS_WAITING), too many downloads run, too many response bytes are under way, too many files are open, a response took too long, or the list needs more memory.',
+    when: 'Requests that wait (MAX_REQUESTS_WAITING), downloads, response bytes, open files, the time for a response, or memory for the list reached a limit. `detail` names it.',
     steps: [
       'Find out which app calls too often, or whether the bank is slow. The status page shows both. If there are too many open files, raise their limit.',
       'Ask the team of that app to [poll](api.md#freshness) with `If-None-Match`.',
@@ -333,7 +333,7 @@ export const PROBLEMS = {
     when: 'The gateway ran into an unexpected error.',
     steps: [
       'Send the log lines of this time and the version to the maintainers of the gateway.',
-      'The `requestId` of the response finds [the log lines](troubleshooting.md#commands).',
+      '[The log lines](troubleshooting.md#commands) have the `requestId` of the response.',
       'A [restart](troubleshooting.md#commands) may help for a while.',
     ],
   },
@@ -344,7 +344,7 @@ export const PROBLEMS = {
     when: 'The typed client got no response, or only a part of one.',
     steps: [
       "Compare the address in the message with the gateway's: host, port, path prefix.",
-      'Call it from the same machine: `curl -i <address>`. If that fails, the gateway is down, or DNS, a firewall or a proxy is in between.',
+      'Call it from the same machine: `curl -i <address>`. If that fails, look for a gateway that is down, DNS, a firewall or a proxy.',
       'If `curl` succeeds and a page fails, let the dev server forward `/api`, or the operator [list the origin](web-apps.md#cors-and-https) in `CORS_ORIGINS`.',
     ],
     heals: true,
@@ -392,7 +392,7 @@ export const PROBLEMS = {
     when: 'The clocks of the bank (`Date` header) and of this machine differ by more than 30 seconds.',
     steps: [
       "Compare this machine's clock and the bank's with a third one. Correct ours, or report the bank's.",
-      'Ours is `date -u`; the time service of the host (`timedatectl`) corrects it. The bank sends its own in the `Date` header.',
+      'Ours is `date -u`, and `timedatectl` shows its time service. The bank sends its own in the `Date` header.',
     ],
   },
   'snapshot-not-stored': {
@@ -409,7 +409,7 @@ export const PROBLEMS = {
     status: null,
     owner: 'operator',
     title: 'Redis cannot be used',
-    when: 'Redis cannot be reached or used: it is slow, full or read-only, denies access, is a cluster or a Sentinel, or its clock is a day off, for example. This instance refreshes on its own.',
+    when: 'Redis cannot be used: it is unreachable, slow, full, read-only, a cluster, a Sentinel or a day off, or denies access, for example. This instance refreshes on its own.',
     steps: [
       'Repair the Redis of REDIS_URL, or correct REDIS_URL. Redis must run, be reachable, have free memory, and let this user write.',
       'See the reason: `sharing` in `/health`.',
