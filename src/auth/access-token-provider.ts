@@ -70,8 +70,8 @@ export class AccessTokenProvider {
   }
 
   /**
-   * Returns another token after the bank answered 401 to `rejected`, if that is still the current one. Returns null
-   * within 5 s of such a renewal: the 401 is then final.
+   * Returns another token after the bank answered 401 to `rejected`: the current one if it is another, else a new one.
+   * Returns null within 5 s of such a renewal that has ended: the 401 is then final.
    * @throws GatewayError as `get`
    */
   async replace(rejected: AccessToken): Promise<AccessToken | null> {

@@ -6,10 +6,7 @@ import { Settings } from '../config/settings.js';
 import { AuthorizedCall } from './authorized-call.js';
 import { IdentityHolder } from './identity-holder.js';
 
-/**
- * Other modules call the bank through AuthorizedCall, and read the state of certificate and token from IdentityHolder. The
- * doctor creates its own identity.
- */
+/** AuthorizedCall is the way to the account list, IdentityHolder has the identity in use. The doctor creates its own. */
 @Module({
   providers: [
     AuthorizedCall,

@@ -10,7 +10,7 @@ import type { BankIdentity } from './bank-identity.js';
 import { validityError } from './client-certificate.js';
 import { IdentityHolder } from './identity-holder.js';
 
-/** No token was available, so the bank was not called. The token's own back-off decides when to retry. */
+/** No token was available for a call. The back-off of the list does not count it: the token has its own. */
 export class NoToken extends GatewayError {}
 
 interface AuthorizedRequest extends Pick<WireRequest, 'judge' | 'isFresh'> {

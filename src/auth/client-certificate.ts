@@ -47,7 +47,7 @@ export function toClientCertificate(contents: KeysAndCertificates, now: Date, ro
     thumbprintSha256: leaf.fingerprint256.replaceAll(':', ''),
     notBefore: leaf.validFromDate,
     notAfter: leaf.validToDate,
-    /** One sentence each, for the log and the doctor. */
+    /** One text each, for the log and the doctor. */
     warnings: examineChain(leaf, issuers, { use: 'client', now, roots }),
   };
 }

@@ -65,7 +65,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     return this.#current;
   }
 
-  /** Reloads the files now, and ends any back-off (SIGHUP). Resolves as `RenewedFiles.reload`. */
+  /** Reloads the files now, and ends the back-off of the token (SIGHUP). Resolves as `RenewedFiles.reload`. */
   reload(): Promise<void> {
     this.#current.tokens.resetBackOff();
     return this.files.reload();
@@ -151,8 +151,8 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   /**
-   * Requests a token, and makes the material the current identity if it arrives. If the bank does not respond, the
-   * material is used only if the current certificate has expired. Returns why it is not in use, or null.
+   * Requests a token, and makes the material the current identity if it arrives. After a failure that the operator cannot
+   * fix, the material is used only if the current certificate is not valid. Returns why it is not in use, or null.
    * @throws the reason of `signal`
    */
   async #prove(material: IdentityMaterial, signal: AbortSignal): Promise<GatewayError | null> {

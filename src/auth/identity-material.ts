@@ -27,7 +27,7 @@ export interface FoundMaterial extends Omit<IdentityMaterial, 'certificate'> {
   readonly certificate: ClientCertificate | Error;
 }
 
-/** Does not block callers, as `readPfx`. @throws FileUnusable for any file but those of the certificate */
+/** Does not block callers, as `readPfx`. @throws FileUnusable for a file of the user name, the password or a CA */
 export async function findIdentityMaterial(settings: Settings, now: Date): Promise<FoundMaterial> {
   const { BANK_USERNAME, BANK_PASSWORD, BANK_CA_FILE, EGRESS_PROXY_CA_FILE } = settings;
   const readRoots = (file: string | undefined) => (file === undefined ? null : readCertificates(file).pem);

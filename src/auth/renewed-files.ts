@@ -14,8 +14,8 @@ interface RenewedFilesOptions<T> {
   /** Puts the value into use, unless it already is. @throws Error if that fails */
   use(value: T, signal: AbortSignal): void | Promise<void>;
   /**
-   * Called once for each error message, and again after a change of the files or `reload`. `value` is null if the files
-   * could not be read.
+   * Called when the error message changes, and again after a change of the files or `reload`. `value` is null if the
+   * files could not be read.
    */
   rejected(error: GatewayError, value: T | null): void;
 }
@@ -77,7 +77,7 @@ export class RenewedFiles<T> {
     return this.#begin();
   }
 
-  /** Tries the waiting files now. Resolves as `reload`; at once if none wait. */
+  /** Tries the waiting files now, or awaits a running attempt. Resolves as `reload`; at once without either. */
   async retry(): Promise<void> {
     await (this.#running ?? (this.#waiting && this.#begin()));
   }

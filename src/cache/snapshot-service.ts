@@ -14,7 +14,7 @@ type CacheOutcome = Exclude<RequestFields['cache'], 'stale' | undefined>;
 
 export interface ServedSnapshot {
   readonly snapshot: Snapshot;
-  /** Served because the bank is slow or failing, or from an earlier run until the first refresh. */
+  /** Served because a refresh failed or takes long, too many callers wait, or it is from an earlier run. */
   readonly stale: boolean;
   readonly cache: CacheOutcome;
   /** The failure behind a stale response. */
@@ -47,7 +47,8 @@ export class SnapshotService {
 
   /**
    * At once from the cache, or within REQUEST_DEADLINE_MS.
-   * @throws GatewayError overloaded, bank-timeout, or the failure of the refresh; the reason of the caller's signal
+   * @throws GatewayError overloaded; bank-timeout, or why the bank makes the refresh wait; the failure of the refresh; the
+   * reason of the caller's signal
    */
   get(wanted: Freshness, caller: Caller = {}): ServedSnapshot | Promise<ServedSnapshot> {
     const found = this.cached.find(wanted);
@@ -133,7 +134,7 @@ export class SnapshotService {
     }
   }
 
-  /** Joins the refresh in flight or starts one, until one satisfies the caller. @throws the reason of the signal */
+  /** Joins or starts refreshes until one satisfies the caller. @throws GatewayError of one; the reason of the signal */
   async #refreshed(wanted: Freshness, { logFields }: Caller, signal: AbortSignal): Promise<Snapshot> {
     const requestedAt = this.clock.now();
     for (;;) {
@@ -148,7 +149,7 @@ export class SnapshotService {
     }
   }
 
-  /** The cached snapshot, marked as stale or not; null if it is past its own maximum age or the caller's. */
+  /** The cached snapshot, marked stale; null if it is past its own maximum age or the caller's. */
   #serveStale(wanted: Freshness, outcome: CacheOutcome, error: GatewayError | null): ServedSnapshot | null {
     const { servable, ageMs } = this.cached;
     if (!servable || ageMs > wanted.maxStaleAgeMs) return null;

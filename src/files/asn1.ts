@@ -33,7 +33,7 @@ function parseIndefinite(bytes: Buffer, tag: number, depth: number): Asn1 {
   return { tag, bytes: bytes.subarray(0, at + 2), content: bytes.subarray(2, at) };
 }
 
-/** The elements inside a SEQUENCE, SET or explicit tag. @throws Error if it is none of them */
+/** The elements inside a SEQUENCE, SET or explicit tag. @throws Error if it is none of them, or damaged */
 export function childrenOf(node: Asn1 | undefined): Asn1[] {
   if (!node || !isConstructed(node.tag)) throw new Error('a structure is missing');
   const children: Asn1[] = [];
@@ -74,7 +74,7 @@ export function oidOf(node: Asn1 | undefined): string {
   return [top, first - 40 * top, ...others].join('.');
 }
 
-/** An INTEGER from 0 to 2^47. @throws Error */
+/** An INTEGER from 0, below 2^47. @throws Error */
 export function countOf(node: Asn1 | undefined): number {
   const bytes = isInteger(node) ? node?.content : undefined;
   if (!bytes || bytes.length === 0 || bytes.length > 6 || bytes.readInt8(0) < 0)

@@ -11,7 +11,7 @@ type UnreadableReason =
   | 'refused-by-tls';
 
 /**
- * A certificate or key that cannot be read. Its message, one line, is the problem and the remedy, without any contents of the
+ * A certificate or key that cannot be read. Its message, one line, is the problem and the remedy, without any secret of the
  * file. For bytes without a name, the problem continues a sentence that begins with their file or variable ("is empty").
  */
 export class CertificateUnreadable extends Error {

@@ -32,7 +32,7 @@ interface ChainContext {
   readonly hosts?: readonly string[];
 }
 
-/** Why the other side may reject a certificate, its dates aside: one sentence each. `issuers` go upwards. */
+/** Why the other side may reject a certificate, its own dates aside: one text each. `issuers` go upwards. */
 export function examineChain(
   leaf: X509Certificate,
   issuers: readonly X509Certificate[],

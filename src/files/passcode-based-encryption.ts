@@ -198,7 +198,7 @@ function assertRounds(rounds: number): void {
   if (rounds < 1 || rounds > MAX_ROUNDS) throw new Error(`${rounds} rounds of key derivation`);
 }
 
-/** OpenSSL 3 has RC2 (RFC 2268) only as a legacy cipher, so node-forge decrypts it. It is loaded for this only. */
+/** OpenSSL 3 has RC2 (RFC 2268) only as a legacy cipher, so node-forge decrypts it, loaded only then. */
 async function decipher(name: string, key: Buffer, iv: Buffer, input: Buffer): Promise<Buffer> {
   if (name !== 'rc2') {
     const cipher = createDecipheriv(name, key, iv);

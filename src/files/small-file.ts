@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 
-/** Thrown for a file of a setting that cannot be used. `reason` continues a sentence that begins with its name. */
+/** Thrown for a file of a setting or an option that cannot be used. `reason` continues a sentence that begins with its name. */
 export class FileUnusable extends Error {
   constructor(
     readonly path: string,

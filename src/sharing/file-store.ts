@@ -82,7 +82,7 @@ export class FileStore implements Store {
     }
     this.logger.warn(
       { event: 'sharing.unavailable', what: 'file', ...withOwner('snapshot-not-stored'), reason },
-      `SNAPSHOT_FILE cannot be written: ${reason}. After a restart, callers wait for the bank`,
+      `SNAPSHOT_FILE cannot be written: ${reason}. After a restart, callers may wait for the bank`,
     );
   }
 }

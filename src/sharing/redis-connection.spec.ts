@@ -31,7 +31,7 @@ it('a REDIS_CA_FILE that became too large at run time is not read, and the conne
   writeFileSync(ca, Buffer.alloc(1_048_577));
   // nothing listens on port 1
   const connection = await connectTo('rediss://127.0.0.1:1', { ca });
-  expect(connection.trouble).toBe('REDIS_URL_FILE or REDIS_CA_FILE cannot be read (FileUnusable)');
+  expect(connection.trouble).toBe('REDIS_URL_FILE or REDIS_CA_FILE cannot be used (FileUnusable)');
 });
 
 /** Begins a reply, and continues it as long as the connection lives. */

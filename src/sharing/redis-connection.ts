@@ -27,11 +27,11 @@ export type RedisSettings = Pick<Settings, 'REDIS_CA_FILE' | 'REDIS_KEY_PREFIX'>
 export const EXPIRE_IF_EQUAL =
   "return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('PEXPIRE', KEYS[1], ARGV[2])";
 
-/** A request waits at most this long for Redis, ms. */
+/** A request waits at most this long for Redis, ms, without the transfer of a copy. */
 const USUAL_WAIT_MS = 200;
 /** A day. The times of a clock that is further off cannot be used. */
 const CLOCK_TRUSTED_WITHIN_MS = 86_400_000;
-/** A request makes up to three: where they take too long, a new connection would be lost again at the next call. */
+/** A new connection must answer within this part of the wait: a request makes several round trips. */
 const MAX_ROUND_TRIPS = 4;
 /** Connecting may take this many times as long. */
 const CONNECT_WAITS = 5;

@@ -32,7 +32,7 @@ const REASONS: Readonly<Record<string, string>> = {
   SocketTimeoutError: 'it did not answer in time',
   ECONNRESET: CLOSED,
   SocketClosedUnexpectedlyError: CLOSED,
-  FileUnusable: 'REDIS_URL_FILE or REDIS_CA_FILE cannot be read',
+  FileUnusable: 'REDIS_URL_FILE or REDIS_CA_FILE cannot be used',
 };
 
 /** Replies that begin with `ERR` have no separate code. The first match counts. */
@@ -46,7 +46,7 @@ const ERR_REPLIES: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/DB index/i, 'it does not have the database that REDIS_URL names'],
 ];
 
-/** Why Redis cannot be used, without the library's message, which may include an address. The code is in brackets. */
+/** Why Redis cannot be used, without the library's message, which may include an address. */
 export function toReason(error: unknown): string {
   if (error instanceof Error && isTlsFailure(error)) return tlsInWords(error);
   const code = toCode(error);

@@ -94,7 +94,7 @@ export class RedisSource extends StoredSource {
     if (this.#vainWaits === MAX_VAIN_WAITS) {
       logger.warn(
         { event: 'sharing.refused', what: 'redis', reason: 'lock' },
-        'the lock in Redis is ignored: another instance holds it, and stores no copy',
+        'the lock in Redis is ignored: it is not released, and no copy is stored',
       );
     }
     return false;

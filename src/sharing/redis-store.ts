@@ -17,7 +17,7 @@ export interface LockedState extends CopyState {
   readonly locked: boolean;
 }
 
-/** The copy and the lock of a group in Redis, dated by the clock of Redis. Every method may throw RedisFailure. */
+/** The copy and the lock of a group in Redis, dated by the clock of Redis. Every asynchronous method may throw RedisFailure. */
 export class RedisStore implements Store {
   readonly kind = 'redis';
   readonly writeEveryMs = 0;

@@ -22,7 +22,7 @@ export class BankSource extends SnapshotSource {
 
   /**
    * A failed refresh ends only its own thread: the cached list has another.
-   * @throws GatewayError as `AccountReader.read`, bank-timeout, internal-error; the reason of the signal
+   * @throws GatewayError as `AccountReader.read` and `ListThread.takePage`, bank-timeout; the reason of the signal
    */
   override async read({ refreshId, signal, ownWork, noteAsked }: Omit<RefreshRequest, 'accepts'>): Promise<Snapshot> {
     await ListThread.makeRoom();

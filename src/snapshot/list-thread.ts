@@ -26,7 +26,7 @@ const MAX_QUERIES = 8;
 /** Read at the start: a build may replace the file. */
 const PROGRAM = readFileSync(builtFile('list.worker.cjs'), 'utf8');
 
-/** Heap limit of a list: half of the process's memory, because the cached list and the next one are there at once. */
+/** Heap limit of a list: half of the memory beside RESERVED_MB, for the cached list and the next one at once. */
 export const heapLimitMb = (memoryMb: number): number =>
   Math.floor(Math.max(MIN_HEAP_MB, Math.min(MAX_HEAP_MB, (memoryMb - RESERVED_MB) / 2)));
 
@@ -36,7 +36,7 @@ const LIST_HEAP_MB = heapLimitMb(MEMORY_MB);
 /** For the lists beside the next one, MB. */
 const OTHERS_MB = Math.max(LIST_HEAP_MB, MEMORY_MB - RESERVED_MB - LIST_HEAP_MB);
 
-/** The list was replaced and its thread has ended. Query the cached list instead. */
+/** The thread has ended without an error: its list was replaced, or the gateway stops. Query the cached list instead. */
 export class ListEnded extends GatewayError {
   constructor() {
     super('internal-error', 'The list has been replaced by a newer one.');
@@ -92,7 +92,7 @@ export class ListThread {
     return this.#ended !== null;
   }
 
-  /** Takes ownership of the bytes. @throws GatewayError bank-response-invalid, internal-error */
+  /** Takes ownership of the bytes. @throws GatewayError bank-response-invalid, overloaded, internal-error; ListEnded */
   takePage(number: number, body: Buffer): Promise<PageFacts> {
     const bytes = toOwned(body);
     return this.#call('takePage', [number, bytes], { transfer: [bytes.buffer] });
@@ -110,7 +110,7 @@ export class ListThread {
 
   /**
    * Null for an account that is not in the list. Aborting `signal` cancels the query.
-   * @throws ListEnded; GatewayError internal-error; the reason of `signal`
+   * @throws ListEnded; GatewayError overloaded, internal-error; the reason of `signal`
    */
   async document(query: Query, facts: SnapshotFacts, signal: AbortSignal): Promise<WholeDocument | null> {
     this.#open += 1;
@@ -140,7 +140,7 @@ export class ListThread {
     }
   }
 
-  /** The accounts, for storing; null if they take more than `maxBytes`. @throws ListEnded; GatewayError internal-error */
+  /** The accounts, for storing; null if they take more than `maxBytes`. @throws as `document`, without a signal */
   toJson(maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> {
     return this.#call('toJson', [maxBytes]);
   }

@@ -21,7 +21,7 @@ export interface Snapshot {
   readonly pages: number;
   /** Read by this instance, taken from another instance, or left by an earlier run. */
   readonly source: 'bank' | 'shared' | 'file';
-  /** True for a stored copy that did not replace a refresh: it is stale, however young, until one succeeds. */
+  /** True for a stored copy that no refresh took: it is stale until one succeeds. Not if another instance just stored it. */
   readonly isRestored?: boolean;
 }
 

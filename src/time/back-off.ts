@@ -30,8 +30,8 @@ interface Series {
 }
 
 /**
- * Back-off after failures (docs/calling-the-bank.md#back-off), which is also the circuit breaker: while it lasts, nothing
- * is requested. Jitter makes a step up to a fifth longer, never shorter.
+ * Back-off after failures (docs/calling-the-bank.md#back-off), which is also the circuit breaker: while it lasts, its
+ * owner requests nothing. Jitter makes a step up to a fifth longer, never shorter.
  */
 export class BackOff {
   #series: Series | null = null;
