@@ -148,8 +148,8 @@ const toPresent = (snapshot: Snapshot, headers: Headers): Snapshot => ({
 });
 
 /**
- * Computed from `Age`, which is in whole seconds, and the time since the request, so that the reader's clock does not
- * matter.
+ * Computed from `Age`, if there is one, and the time since the request, so that the reader's clock does not matter. `Age`
+ * is in whole seconds.
  */
 function toExpiresInMs(snapshot: Snapshot, age: string | null, askedAt: number): number | null {
   const seconds = /^\d{1,9}$/.exec(age ?? '')?.[0];

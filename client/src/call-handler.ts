@@ -1,4 +1,4 @@
-/** Calls a handler of the app. An error that it throws is reported as uncaught, and does not end a Node process. */
+/** Calls a handler of the app. An error that it throws is reported as uncaught, or in Node printed, and ends nothing. */
 export function callHandler<T extends unknown[]>(handler: (...args: T) => void, ...args: T): void {
   try {
     handler(...args);

@@ -1,6 +1,6 @@
 import type { Problem } from './generated/types.gen.js';
 
-/** The client's own codes, for calls that got no response from the gateway. */
+/** The client's own codes. */
 type ClientCode = 'network-error' | 'deadline-exceeded' | 'unexpected-answer' | 'snapshot-changing';
 
 /** A code from docs/errors.md or from the client; a newer gateway may have others. */

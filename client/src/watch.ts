@@ -11,7 +11,7 @@ export interface Changes {
   readonly removed: readonly string[];
 }
 
-/** Not called after `close()`. Errors thrown by a handler are reported as uncaught, and the watch continues. */
+/** Not called after `close()`. An error that a handler throws is reported as uncaught, or in Node printed. */
 export interface WatchHandlers {
   /**
    * Called when accounts, `page`, `stale` or `complete` have changed, and with the first successful response after an error

@@ -18,7 +18,7 @@ const OTHERS = [
   `${TREASURY}, https://other.example`,
 ];
 
-/** The response of a server with this plugin only. */
+/** The response of a server with this hook only. */
 async function ask(method: 'GET' | 'OPTIONS', headers: Record<string, string>, origins: readonly string[] = ORIGINS) {
   const app = fastify();
   app.setErrorHandler((error, _request, reply) =>

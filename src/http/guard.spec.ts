@@ -151,7 +151,7 @@ describe('a call by a page of another site', () => {
     expect(() => pass({ headers: from('cross-site', 'https://treasury.example') })).not.toThrow();
   });
 
-  // over plain HTTP browsers send no Sec-Fetch-Site
+  // over plain HTTP browsers send no Sec-Fetch-Site to another machine
   const withOrigin = (origin: string, host = 'localhost:3000') => ['Host', host, 'Origin', origin];
 
   it.each(['https://evil.example', 'null', 'http://localhost', 'http://localhost:3001', 'http://localhost.evil:3000'])(
