@@ -1,5 +1,5 @@
 // node test/laboratory/soak/memory-curve.mjs [--minutes 60] [--accounts 120]: prints the resident memory of the gateway
-// while its bank fails every 25 s and callers send five requests a second.
+// while its bank fails every 25 s and a caller sends up to five requests a second.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -19,7 +19,7 @@ export class SoakBank {
   /** Handles all requests in place of the bank; null if it works. */
   spoilToken: Handler | null = null;
   spoilAccounts: Handler | null = null;
-  /** True while the list lacks an account that its row count includes. */
+  /** True while the list lacks accounts that its row count includes. */
   isShort = false;
   readonly #issuedAt = new Map<string, number>();
   readonly #byRefresh = new Map<string, Version>();

@@ -106,7 +106,7 @@ async function peakWithin(pid, ms) {
   return peak;
 }
 
-/** Requests refreshes in a loop. */
+/** Calls with `no-cache` in a loop. */
 async function refreshAgain(gateway, end) {
   while (!end.aborted) {
     await get(gateway.accountsUrl, NO_CACHE).catch(() => undefined);
@@ -136,10 +136,7 @@ async function askInManySpellings(gateway, end) {
   }
 }
 
-/**
- * Keeps open 30 idle connections that have finished a download, and 60 that never read their large response, while the
- * list is replaced every second.
- */
+/** Keeps open idle connections that have finished a download, and others that never read theirs, while the list is replaced. */
 async function holdConnections(gateway, end) {
   const agent = await openConnections(`${gateway.accountsUrl}?pageSize=1000`, 30, JSON_ONLY);
   const idle = [];

@@ -79,7 +79,7 @@ async function flooded(bench) {
   return { servedAfterMs, peak };
 }
 
-/** Refreshes as often as possible, while a CSV is read at 50 KB a second. */
+/** Calls every second, which refreshes the list, while a CSV is read at 50 KB a second. */
 async function readSlowly(bench) {
   const gateway = await begin(bench, { SNAPSHOT_FRESH_MS: '1000' });
   const socket = connect({ port: gateway.port, host: '127.0.0.1' }).on('error', () => undefined);
