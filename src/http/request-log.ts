@@ -35,7 +35,7 @@ export class RequestLog {
         done(null, payload);
         return;
       }
-      const detail = 'Too many response bytes are under way to other callers.';
+      const detail = 'Too many response bytes are under way.';
       done(new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS }));
     });
   }
