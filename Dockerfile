@@ -43,7 +43,7 @@ WORKDIR /app
 USER 1000:1000
 EXPOSE 3000
 STOPSIGNAL SIGTERM
-# Calls /health/live at the program's own address. Over HTTPS it accepts only the certificate in TLS_CERT_FILE.
+# Calls /health/live at the program's own address. Over HTTPS it trusts only the certificates in TLS_CERT_FILE.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
     CMD ["node", "dist/main.js", "probe"]
 ENTRYPOINT ["node", "--disable-sigusr1", "dist/main.js"]

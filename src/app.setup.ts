@@ -24,7 +24,7 @@ export async function createApp(parts: AppParts, limits: HttpLimits = HTTP_LIMIT
     { logger: false, abortOnError: false },
   );
   app.get(OpenApiController).app = app;
-  // only during listen: the command reports a failed start, once
+  // not before: the command reports a failed start, once
   http.fastify.server.once('listening', () => app.useLogger(new NestLogger(log.logger)));
   return app;
 }

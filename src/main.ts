@@ -5,7 +5,7 @@ const OLDEST_NODE = 24;
 /** The exit code of these commands is their result, so an interrupted one must not exit with 0. */
 const isCheck = process.argv.some((word) => word === 'doctor' || word === 'probe');
 
-// For process 1 of a container, a signal without a handler is lost. The commands replace these handlers with their own.
+// For process 1 of a container, a signal without a handler is lost. `serve` and `sandbox` replace these handlers.
 for (const [signal, exitCode] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],

@@ -28,7 +28,7 @@ const HELP = `accounts-gateway ${BUILD}
 Settings come from the environment and from .env; docs/settings.md lists them.
 probe uses HOST, PORT and TLS_CERT_FILE from the environment. Its exit codes: 0 it answers, 1 it does not.
 Exit codes of serve: 0 stopped, 1 internal error or port taken, 2 settings, 3 client certificate.
-Exit codes of doctor: 0 no problem, 1 internal error, or the step that failed: 2 settings, 3 certificate, 4 dns, 5 route,
+Exit codes of doctor: 0 no step failed, 1 internal error, or the step that failed: 2 settings, 3 certificate, 4 dns, 5 route,
 6 tls, 7 token, 8 accounts, 9 shape, 10 sharing.
 `;
 

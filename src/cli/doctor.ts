@@ -69,7 +69,7 @@ function reportUnusable({ stderr }: NodeJS.Process, { record }: Options, error: 
   return EXIT.settings;
 }
 
-/** Checks that the path is a regular file, because it is replaced. @throws ErrnoException */
+/** Checks that the directory is writable and that no other kind of file would be replaced. @throws ErrnoException */
 function checkWritable(file: string): void {
   accessSync(dirname(file), constants.W_OK);
   const isOther = statSync(file, { throwIfNoEntry: false })?.isFile() === false;

@@ -1,7 +1,7 @@
-/** Two signals within this time are one: under npm, ^C arrives from the terminal, and again from npm or its shell. */
+/** A SIGINT this soon after the first signal is the same ^C: under npm, it arrives from the terminal and from npm or its shell. */
 const SAME_KEY_MS = 500;
 
-/** Takes over SIGTERM and SIGINT from main.ts. The first aborts, with its name as the reason; a second exits. */
+/** Takes over SIGTERM and SIGINT from main.ts. The first aborts, with its name as the reason; a second exits with 1. */
 export function listenForStop(process: NodeJS.Process, sameKeyMs = SAME_KEY_MS): AbortSignal {
   const stop = new AbortController();
   let stoppedAt = 0;

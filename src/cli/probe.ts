@@ -53,7 +53,7 @@ async function ask(env: NodeJS.ProcessEnv, path: string, timeoutMs: number): Pro
   }
 }
 
-/** Trusts exactly this certificate, whoever signed it, even if it does not name the address of the request. */
+/** Trusts only the certificates in this file, whoever signed them, even if they do not name the address of the request. */
 const trustOnly = (certFile: string): RequestOptions => ({
   ca: readCertificates(certFile).pem,
   allowPartialTrustChain: true,

@@ -25,7 +25,7 @@ import { warnOfNode } from './node-floor.js';
 /** Maximum wait for the last log lines to be written: their reader may have stopped reading. */
 const FLUSH_WITHIN_MS = 1000;
 
-/** Serves the internal API until a stop signal; returns the exit code. Every failed start ends in one clear message. */
+/** Serves the internal API until a stop signal, then exits. Every failed start ends in one clear message. */
 export async function serve(process: NodeJS.Process, options: Options): Promise<number> {
   const stop = listenForStop(process);
   const stopped = once(stop, 'abort');

@@ -7,7 +7,7 @@ import type { SettingName } from './settings-schema.js';
 import type { Values } from './settings.js';
 import { whyUnusable, readSmallFile } from '../files/small-file.js';
 
-/** Errors in combinations of settings. A value that is invalid by itself is undefined here. */
+/** Errors in combinations of settings. A value that is invalid by itself is its default here, or undefined. */
 export function crossCheck(env: NodeJS.ProcessEnv, values: Partial<Values>, sandbox: boolean): SettingsError[] {
   return [
     ...(sandbox ? [] : checkClientCertificate(env)),
@@ -110,7 +110,7 @@ export function checkProduction(
     errors.push({ variable: 'NODE_DEBUG', problem, example: 'NODE_DEBUG=' });
   }
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
-    const problem = "is 0, which production forbids: any server would be trusted; set BANK_CA_FILE to the bank's roots";
+    const problem = "is 0, which production forbids: TLS could trust any server; set BANK_CA_FILE to the bank's roots";
     errors.push({ variable: 'NODE_TLS_REJECT_UNAUTHORIZED', problem, example: 'NODE_TLS_REJECT_UNAUTHORIZED=' });
   }
   return errors;

@@ -38,8 +38,8 @@ const LOCAL_ORIGINS = ['http://localhost:*', 'http://127.0.0.1:*'];
 const FREE_PORTS = { SANDBOX_PORT: '0', SANDBOX_CONTROL_PORT: '0' };
 
 /**
- * All settings (docs/settings.md). An empty variable counts as not set. With `sandbox`, the settings of a bank are ignored
- * with a warning, and undefined until the sandbox runs (cli/embedded-sandbox.ts).
+ * All settings (docs/settings.md). An empty variable counts as not set. With `sandbox`, the settings of a bank are ignored,
+ * and set once the sandbox runs (cli/embedded-sandbox.ts).
  * @throws SettingsInvalid with all errors
  */
 export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): SettingsRead {
@@ -83,7 +83,7 @@ export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): Se
   return { settings: Object.freeze(settings), warnings };
 }
 
-/** True for the variables that the sandbox replaces. */
+/** True for the variables that are ignored with the sandbox. */
 const isOfBank = (variable: string): boolean => BANK_NAMES.some((name) => [name, `${name}_FILE`].includes(variable));
 
 const PREFIXES = [...new Set(KNOWN_NAMES.flatMap((name) => /^[A-Z]+_/.exec(name) ?? []))];
@@ -101,7 +101,7 @@ export function unknownNames(env: NodeJS.ProcessEnv): string[] {
 }
 
 interface ValueRead {
-  /** The default if the value is invalid. */
+  /** If the value is invalid, the default, or undefined without one. */
   readonly value?: unknown;
   readonly error?: SettingsError;
   readonly warning?: string;

@@ -19,7 +19,7 @@ interface About {
 const optional = <Kind extends z.ZodType<unknown, string>>(kind: Kind, about: About & { readonly example: string }) =>
   kind.optional().meta({ ...about });
 
-/** True if the sandbox provides it: it is not set with `--sandbox`. */
+/** Must be set, unless the sandbox provides it. */
 const required = <Kind extends z.ZodType<unknown, string>>(kind: Kind, about: About & { readonly example: string }) =>
   kind.meta({ ...about });
 
@@ -330,7 +330,7 @@ export type Command = 'serve' | 'doctor' | 'sandbox';
 
 const namesOf = (...groups: object[]) => Object.keys(Object.assign({}, ...groups)) as SettingName[];
 
-/** The settings that the sandbox replaces. */
+/** The settings that are ignored with the sandbox. */
 export const BANK_NAMES = namesOf(bank, egress).filter((name) => !ONLY_SHOWN.has(name));
 
 const USED: Readonly<Record<Command, readonly SettingName[]>> = {

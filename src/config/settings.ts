@@ -7,13 +7,13 @@ export type Values = z.output<typeof settingsSchema>;
 interface Derived {
   /** `sandbox`: the bank is the sandbox. */
   readonly mode: 'live' | 'sandbox';
-  /** Default of `BANK_BASE_URL`. */
+  /** By default the value of `BANK_BASE_URL`. */
   readonly BANK_AUTH_URL: string;
   /** `:*` at the end of one means any port. */
   readonly CORS_ORIGINS: readonly string[];
 }
 
-/** All settings, checked and frozen, by the names of their variables; undefined without a value and a default. */
+/** All settings, checked, by the names of their variables; undefined without a value and a default. */
 export type Settings = Readonly<Omit<Values, keyof Derived>> & Derived;
 
 /** The injection token of `Settings`. Never constructed. */

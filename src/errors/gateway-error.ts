@@ -1,6 +1,6 @@
 import { PROBLEMS, type Owner, type ProblemCode } from './problem-table.js';
 
-/** From a failed answer, for the bank's service desk: letters only, and hexadecimal (egress/bank-reference.ts). */
+/** From a failed answer, for the bank's service desk (egress/bank-reference.ts); never for callers. */
 export interface BankReference {
   readonly bankCode?: string | undefined;
   readonly bankTraceId?: string | undefined;
@@ -12,9 +12,8 @@ export interface GatewayErrorOptions {
   readonly status?: number;
   /** Default: that of the code. `proxy-refused` with a 407 belongs to the operator. */
   readonly owner?: Owner;
-  /** HTTP status of the bank's response; for /health, never for callers. */
+  /** HTTP status of the bank's response, for /health. */
   readonly upstreamStatus?: number | undefined;
-  /** For operators; never for callers. */
   readonly bankReference?: BankReference | undefined;
   /** True if the bank or the proxy rejected who we are, so that retries may lock the user. Default: by the code. */
   readonly isRejection?: boolean;
@@ -36,7 +35,7 @@ const REJECTIONS: ReadonlySet<ProblemCode> = new Set([
 
 /**
  * The error that callers, logs and health see: a code of problem-table.ts and a sentence for people, without a secret or
- * a value from the bank or a proxy. `cause` stays inside the process.
+ * a value from a body. Callers never see `cause`.
  */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
@@ -67,7 +66,7 @@ export class GatewayError extends Error {
     this.headers = options.headers;
   }
 
-  /** True if the problem stays until someone acts; it is then logged as an error (docs/logs.md#events). */
+  /** True if it is logged as an error: the operator must act, or it stays until the bank or the network team does. */
   get needsSomeone(): boolean {
     return this.owner === 'operator' || this.code === 'access-not-granted' || this.code === 'proxy-refused';
   }

@@ -28,7 +28,7 @@ export function toProblemEntry(code: AnyCode) {
 export const problemEntrySchema = z
   .object({
     code: codeSchema,
-    status: z.int().min(400).max(599).nullable().describe('null for a code that only /health or the typed client uses'),
+    status: z.int().min(400).max(599).nullable().describe('null for a code that no problem document has'),
     owner: ownerSchema,
     title: z.string(),
     when: z.string(),
@@ -46,7 +46,7 @@ const EXAMPLE = new GatewayError(
   'The bank sent no complete list within 15000 ms (REQUEST_DEADLINE_MS); the refresh continues.',
 );
 
-/** The body of every error response (RFC 9457). */
+/** The body of an error response (RFC 9457). */
 export const problemSchema = z
   .object({
     type: z.string().describe('the page of the code'),
@@ -54,7 +54,7 @@ export const problemSchema = z
     status: z.int().min(400).max(599),
     detail: z.string().describe('a sentence for people'),
     remedy: z.string().describe('what to do first, for the owner'),
-    instance: z.string().describe('the path of the request, without its query'),
+    instance: z.string().describe('the path of the request, without its query; `/` if it cannot be parsed'),
     code: codeSchema,
     owner: ownerSchema,
     requestId: z.string().describe('finds the log line'),
@@ -67,7 +67,7 @@ export const problemSchema = z
 
 export type ProblemDocument = ReturnType<typeof toProblemDocument>;
 
-/** For problems that only a person can solve (docs/errors.md). */
+/** For a 503 without a time of its own. */
 const RETRY_AFTER_DEFAULT_MS = 30_000;
 const RETRY_AFTER_MAX_SECONDS = 300;
 
@@ -86,7 +86,7 @@ export function toProblemDocument(error: GatewayError, instance: string, request
   };
 }
 
-/** The headers of an error response. `Retry-After` is on every 503 and on every error with a back-off. */
+/** The headers of an error response. `Retry-After` is on every 503 and on every error with `retryAfterMs`. */
 export function toProblemHeaders(error: GatewayError): Record<string, string> {
   const headers: Record<string, string> = {
     'content-type': 'application/problem+json; charset=utf-8',

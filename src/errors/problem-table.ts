@@ -4,7 +4,7 @@ export type Owner = (typeof OWNERS)[number];
 export interface Problem {
   /** HTTP status; null for a code that no problem document has: of /health, log and doctor, or of the typed client. */
   readonly status: number | null;
-  /** The party that must act. */
+  /** The party that must act, unless an error names another one. */
   readonly owner: Owner;
   readonly title: string;
   readonly when: string;
@@ -28,7 +28,7 @@ const KEEP_RUNNING = 'Do not restart the gateway: it retries.';
 const END_BACK_OFF = 'Then [reload](troubleshooting.md#commands), which ends the back-off of up to 300 seconds.';
 const TRY_PROXY = 'Try the proxy without the gateway: `curl -v -x <proxy> https://<host of BANK_BASE_URL>`.';
 
-/** Every error of the gateway: the source of /problems, /health, the doctor, the OpenAPI document and docs/errors.md. */
+/** Every code: the source of /problems, /health, the doctor, the OpenAPI document and docs/errors.md. */
 export const PROBLEMS = {
   'invalid-request': {
     status: 400,
@@ -132,7 +132,6 @@ export const PROBLEMS = {
     ],
     request: 'Please tell us whether our user is active, and whether our address is on your allowlist.',
   },
-  // its `detail` describes what the bank did: tls-words.ts and answer-error.ts in egress/
   'certificate-rejected': {
     status: 502,
     owner: 'operator',
@@ -421,10 +420,9 @@ export const PROBLEMS = {
   },
 } as const satisfies Record<string, Problem>;
 
-/** Every code, including those that no response has. */
 export type AnyCode = keyof typeof PROBLEMS;
 
-/** The codes of responses. */
+/** The codes of problem documents. */
 export type ProblemCode = {
   [Code in AnyCode]: (typeof PROBLEMS)[Code]['status'] extends number ? Code : never;
 }[AnyCode];
@@ -433,7 +431,7 @@ export const ALL_CODES = Object.keys(PROBLEMS) as AnyCode[];
 
 export const PROBLEM_CODES = ALL_CODES.filter((code): code is ProblemCode => PROBLEMS[code].status !== null);
 
-/** A code with the party that must act, as log lines have them. */
+/** A code with the party that must act. */
 export const withOwner = <Code extends AnyCode>(code: Code) => ({ code, owner: PROBLEMS[code].owner });
 
 /** The first step of a code, as plain text. */

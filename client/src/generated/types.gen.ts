@@ -225,7 +225,7 @@ export type ParameterError = {
 export type ProblemEntry = {
     code: ProblemCode;
     /**
-     * null for a code that only /health or the typed client uses
+     * null for a code that no problem document has
      */
     status: number | null;
     owner: ProblemOwner;
@@ -267,7 +267,7 @@ export type Problem = {
      */
     remedy: string;
     /**
-     * the path of the request, without its query
+     * the path of the request, without its query; `/` if it cannot be parsed
      */
     instance: string;
     code: ProblemCode;
@@ -284,7 +284,7 @@ export type Problem = {
 
 export type InstanceHealth = {
     /**
-     * unknown: not tried, because it is new or an earlier component fails
+     * unknown: not tried
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -298,7 +298,7 @@ export type InstanceHealth = {
 
 export type CertificateHealth = {
     /**
-     * unknown: not tried, because it is new or an earlier component fails
+     * unknown: not tried
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -329,7 +329,7 @@ export type CertificateHealth = {
 
 export type EgressHealth = {
     /**
-     * unknown: not tried, because it is new or an earlier component fails
+     * unknown: not tried
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -352,7 +352,7 @@ export type EgressHealth = {
 
 export type TokenHealth = {
     /**
-     * unknown: not tried, because it is new or an earlier component fails
+     * unknown: not tried
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -421,7 +421,7 @@ export type DriftPath = {
 
 export type BankHealth = {
     /**
-     * unknown: not tried, because it is new or an earlier component fails
+     * unknown: not tried
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -486,7 +486,7 @@ export type BankHealth = {
      */
     listFailingSince: string | null;
     /**
-     * until two refreshes in a row beat the soft timeout; `copySeconds`: how old copies were
+     * since when refreshes exceed the soft timeout; `copySeconds`: how old copies got meanwhile
      */
     slow: {
         since: string;
@@ -504,7 +504,7 @@ export type BankHealth = {
 
 export type SnapshotHealth = {
     /**
-     * unknown: not tried, because it is new or an earlier component fails
+     * unknown: not tried
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -526,7 +526,7 @@ export type SnapshotHealth = {
 
 export type ListenerHealth = {
     /**
-     * unknown: not tried, because it is new or an earlier component fails
+     * unknown: not tried
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -543,7 +543,7 @@ export type ListenerHealth = {
 
 export type SharingHealth = {
     /**
-     * unknown: not tried, because it is new or an earlier component fails
+     * unknown: not tried
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;

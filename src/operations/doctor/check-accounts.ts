@@ -58,15 +58,15 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
   return { drift: list.finish().fields.drift.slice(0, MAX_SHOWN), pages };
 }
 
-/** Compares the accounts with the fields and values that the gateway knows. @throws GatewayError bank-response-invalid */
+/** Compares the accounts with the fields and values that the gateway knows. @throws why the list is unreadable */
 export async function checkShape({ drift, unreadable }: Listed, findings: Findings): Promise<void> {
   findings.facts['drift'] = drift;
   if (unreadable !== undefined) throw unreadable;
   if (drift.length > 0) {
     findings.warning = {
-      problem: 'The bank sends unknown fields or values.',
+      problem: 'The bank sends unknown fields or values, or leaves out known fields.',
       remedy:
-        'Nothing is broken: new fields are left out, and new values are passed on. Report them to the maintainers.',
+        'Nothing is broken: new fields are left out, new values passed on, and missing fields null. Report them to the maintainers.',
     };
   }
 }

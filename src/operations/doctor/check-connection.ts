@@ -44,7 +44,7 @@ async function resolve(host: string, timeoutMs: number): Promise<string[]> {
   });
 }
 
-/** Opens one connection to each host. Returns the handshakes, for `checkTls`. @throws GatewayError */
+/** Opens a connection to each host, with the retries of a call. Returns the handshakes, for `checkTls`. @throws GatewayError */
 export async function checkRoute(
   egress: Egress,
   settings: Settings,

@@ -14,10 +14,10 @@ export async function checkToken({ tokens, egress }: BankIdentity, findings: Fin
   if (isSkewed(clockSkewMs)) findings.warning = problemOf('clock-skewed', describeSkew(clockSkewMs));
 }
 
-/** Rejections by a bank that requests the certificate after the handshake, which TLS 1.3 does not allow. */
+/** Rejections by a bank that requests the certificate after the handshake, which Node cannot do over TLS 1.3. */
 const MAY_BE_LATE = new Set(['certificate-rejected', 'address-not-allowed']);
 
-/** The failure to report, after TLS 1.2 (`older`) was tried once if our certificate seems rejected over TLS 1.3. */
+/** The failure to report, after TLS 1.2 (`older`) was tried once if our certificate or address seems rejected over TLS 1.3. */
 export async function explainByOlderTls(thrown: unknown, older: BankIdentity): Promise<unknown> {
   const error = toGatewayError(thrown);
   const { code, owner, detail } = error;

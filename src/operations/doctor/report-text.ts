@@ -33,7 +33,7 @@ export function toVerdictText(report: DoctorReport, version: string, at: Date, o
   return ['', title, '', ...toTable(rows, ''), ''].join('\n');
 }
 
-/** What to do after the remedy, without the step that runs the doctor. */
+/** What to do after the remedy, without the steps that name the doctor. */
 const furtherSteps = (code: StepReport['code']): string[] =>
   (PROBLEMS[code as AnyCode]?.steps.slice(1) ?? []).filter((step) => !step.includes('#the-doctor')).map(toPlainText);
 

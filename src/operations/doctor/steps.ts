@@ -33,7 +33,7 @@ export interface StepReport {
 
 type StepProblem = { readonly [Name in 'code' | 'owner' | 'problem' | 'remedy']: NonNullable<StepReport[Name]> };
 
-/** Findings of a step so far; they are reported even if it fails. */
+/** Findings of a step so far. The facts are reported even if it fails. */
 export interface Findings {
   readonly facts: Record<string, unknown>;
   /** A problem that does not fail the step. Its owner is the operator by default. */

@@ -117,8 +117,8 @@ function toProxyHost(settings: Settings): string | null {
 }
 
 /**
- * Until when apps get current data, and then a copy, if the token renewal fails until the operator acts. Null if that is
- * uncertain: without a rejection, and while other instances refresh.
+ * Until when apps get current data, and then a copy, if only the token renewal fails, until the operator acts. Null without
+ * such a failure or a snapshot, while other instances refresh, and afterwards.
  */
 function toForecast({ at, token, snapshot, sharing }: GatewayFacts, settings: Settings) {
   if (token.trouble?.error.owner !== 'operator' || snapshot.ageMs === null || sharing.redis?.state === 'fleet')

@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { troubleShape } from '../../errors/problem-document.js';
 
-const status = z
-  .enum(['up', 'degraded', 'down', 'unknown'])
-  .meta({ example: 'up' })
-  .describe('unknown: not tried, because it is new or an earlier component fails');
+const status = z.enum(['up', 'degraded', 'down', 'unknown']).meta({ example: 'up' }).describe('unknown: not tried');
 const { code, owner, detail } = troubleShape;
 const instant = z.iso.datetime().nullable().meta({ example: '2026-11-21T08:00:00.000Z' });
 const failure = z.object({
@@ -85,7 +82,7 @@ const parts = {
     slow: z
       .object({ since: z.iso.datetime(), copySeconds: z.int().nullable() })
       .nullable()
-      .describe('until two refreshes in a row beat the soft timeout; `copySeconds`: how old copies were'),
+      .describe('since when refreshes exceed the soft timeout; `copySeconds`: how old copies got meanwhile'),
     drift: z
       .array(
         z

@@ -11,7 +11,6 @@ import { recentSchema } from '../metrics/recent-schema.js';
 import { GatewayStatus } from '../status/gateway-status.js';
 import { isReady, Readiness } from '../status/readiness.js';
 
-/** Probes retry on their own schedule; for people, this is about one step of the back-off. */
 const RETRY_AFTER_SECONDS = '5';
 
 const whole = { 'application/json': { schema: refTo(healthSchema) } };

@@ -49,7 +49,7 @@ export class Gauges {
       addGauge(registry, name, help, value);
     gauge('build_info', 'The build that runs.', [{ labels: build, value: 1 }]);
     gauge('mode', 'The bank that is called, and the route to it.', [{ labels: mode, value: 1 }]);
-    gauge('ready', 'Whether a call for accounts would be answered now.', isReady(facts));
+    gauge('ready', 'Whether /health/ready is 200.', isReady(facts));
     gauge('status', 'The status of /health.', states);
     gauge('connections', 'Open connections of callers.', await this.#countConnections());
     gauge('pending_requests', 'Requests that wait for the bank.', snapshot.callersWaiting);
@@ -61,7 +61,7 @@ export class Gauges {
     );
     gauge('snapshot_accounts', 'Accounts in the cached snapshot.', snapshot.accounts);
     gauge('snapshot_stale', 'Whether apps get a stale snapshot.', snapshot.asOf === null ? null : snapshot.stale);
-    gauge('snapshot_complete', "Whether the bank's row count agrees with the cached snapshot.", snapshot.complete);
+    gauge('snapshot_complete', 'Whether the snapshot has its count, and no account twice.', snapshot.complete);
     gauge('bank_circuit', 'The state of the back-off.', circuit);
     gauge('bank_last_success_timestamp_seconds', 'Time of the last successful refresh from the bank.', lastSuccess);
     gauge('bank_drift_paths', 'Unknown or missing keys and words of the bank.', bank.driftCount);

@@ -7,7 +7,7 @@ import { toRecentCall } from './call-tally.js';
 import { Callers } from './callers.js';
 import { RecentHistory } from './recent-history.js';
 
-/** Buckets in seconds, from a response served from memory to the longest REQUEST_DEADLINE_MS. */
+/** Buckets in seconds, from a response served from memory to four times the default REQUEST_DEADLINE_MS. */
 const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
 const CALL_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const REFRESH_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
@@ -83,7 +83,7 @@ export class Metrics {
       this.#tokenRequests.inc({ outcome }, 0);
     }
     for (const code of PROBLEM_CODES) this.#problems.inc(withOwner(code), 0);
-    // a 407, which the operator must act on
+    // after a 407, for example
     this.#problems.inc({ code: 'proxy-refused', owner: 'operator' }, 0);
     for (const cache of CACHE_OUTCOMES) {
       this.#responses.inc({ cache, representation: 'full' }, 0);

@@ -100,7 +100,7 @@ function judgeBank(facts: GatewayFacts): Part {
   if (trouble) return failing(trouble.error, canAnswer(facts));
   if (facts.token.state === 'requested') return UNKNOWN;
   if (slow) {
-    const copies = slow.copyAgeMs === null ? '' : ` Apps got copies up to ${Math.ceil(slow.copyAgeMs / 1000)} s old.`;
+    const copies = slow.copyAgeMs === null ? '' : ` Copies were up to ${Math.ceil(slow.copyAgeMs / 1000)} s old.`;
     return degraded('bank-slow', `Refreshes take longer than SNAPSHOT_SOFT_TIMEOUT_MS.${copies}`);
   }
   const skewMs = facts.bank.clockSkewMs ?? 0;
@@ -108,7 +108,7 @@ function judgeBank(facts: GatewayFacts): Part {
   return asOf !== null && !restored ? UP : UNKNOWN;
 }
 
-/** A slow bank: since when, and the maximum age of the copies that apps got; null while it is fast. */
+/** A slow bank: since when, and the maximum age of the copies meanwhile; null while it is fast. */
 export function toSlow({ bank, snapshot }: Pick<GatewayFacts, 'bank' | 'snapshot'>) {
   const { slowSince, ageMs } = snapshot;
   const { since = slowSince, copyAgeMs = 0 } = bank.slow ?? {};
@@ -138,7 +138,7 @@ function judgeSnapshot(facts: GatewayFacts, cause: PartProblem | null): Part {
   }
   const fileFailing = facts.sharing.file?.failing ?? null;
   if (fileFailing === null) return UP;
-  const detail = `SNAPSHOT_FILE cannot be written: ${fileFailing}. After a restart, apps wait for the bank.`;
+  const detail = `SNAPSHOT_FILE cannot be written: ${fileFailing}. After a restart, apps may wait for the bank.`;
   return degraded('snapshot-not-stored', detail);
 }
 

@@ -26,7 +26,7 @@ export class Readiness {
     return this.status.read();
   }
 
-  /** Starts a refresh if none has succeeded yet; else requests a token if none is usable. Nothing during a back-off. */
+  /** Starts a refresh if none has succeeded or the last failed; else requests a token if none is usable. Nothing in a back-off. */
   #askInBackground({ stopping, certificate, token, snapshot }: GatewayFacts): Promise<unknown> | null {
     if (stopping || certificate.unusable !== null) return null;
     const refresh = this.snapshots.refreshForHealth();
