@@ -17,7 +17,7 @@ const RETRY_AFTER_MS = { min: 100, spread: 200 };
 const RETRIED = new Set([502, 503, 504]);
 /** Minimum wait if the bank asks us to wait; also if it does not say how long. */
 const ASKED_WAIT_MS = 1000;
-/** After a longer wait for a token, its own back-off goes on without a refresh. */
+/** If the token is longer in coming, the refresh fails. */
 const MAX_TOKEN_WAIT_MS = 5000;
 /** The only page size in the bank's document. */
 const DOCUMENTED_SIZE = 50;
@@ -125,7 +125,7 @@ export class AccountReader {
       if (smaller < 1) throw outcome;
       this.#expectedPages = 1;
       const rejected = { event: 'bank.page-refused', refreshId: refresh.id, pageSize, next: smaller };
-      this.log.logger.info(rejected, `the bank rejected a page of ${pageSize} (BANK_PAGE_SIZE); trying ${smaller}`);
+      this.log.logger.info(rejected, `the bank rejected a page of ${pageSize}; trying ${smaller} (see BANK_PAGE_SIZE)`);
       pageSize = smaller;
     }
   }
@@ -219,10 +219,10 @@ class PageRejected extends GatewayError {
   }
 }
 
-/** Codes of a page that may have been rejected for its size, whatever the answer says: any 4xx but 401, 403 and 429. */
+/** Codes of a page that may have been rejected for its size, whatever the answer says: any 4xx but 401, 403, 408 and 429. */
 const MAY_BE_OF_SIZE = new Set<string>(['bank-refused', 'access-not-granted']);
 
-/** After a 413, or a 400 that names the page size; for page 1 of an undocumented size, after any other rejection. */
+/** After a 413, or a 400 that names the page size; for page 1 above the documented size, after other rejections too. */
 function toPageRejected({ status, body, error }: Answer, number: number, size: number): PageRejected | null {
   if (!error) return null;
   const isNamed = status === 400 && /page_?size/i.test(body.toString('latin1', 0, MAX_SCANNED_BYTES));

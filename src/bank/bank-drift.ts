@@ -5,7 +5,7 @@ import { keyOf, type Drift, type FoundFields } from '../list/list-drift.js';
 export const MAX_SHOWN = 50;
 const MAX_LOGGED = 1000;
 
-/** Drift in the last complete list (docs/bank.md#drift). Logs each entry once. */
+/** Drift in the last complete list (docs/bank.md#drift). Logs its first 50 entries, unless they are already logged. */
 @Injectable()
 export class BankDrift {
   #found: readonly Drift[] = [];

@@ -30,7 +30,7 @@ type Connect = (options: CallOptions) => Promise<TLSSocket>;
 /** Idle connections are closed after 30 s: a firewall on the way could silently drop one, and a call over it would hang. */
 const KEEP_ALIVE = { keepAlive: true, timeout: 30_000 };
 
-/** The runtime's default groups except the hybrid one, whose key share makes the ClientHello two TCP segments long. */
+/** The usual groups without the hybrid one of the runtime's default, whose key share makes the ClientHello two TCP segments long. */
 const CLASSICAL_GROUPS = 'X25519:P-256:P-384:P-521';
 
 /**

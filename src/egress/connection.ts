@@ -122,7 +122,7 @@ export class ConnectTimedOut extends GatewayError {}
  */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';
-  /** Two full handshakes in a row ended like this, at a host that has never responded over this certificate. */
+  /** Two full handshakes in a row ended like this, one over TLS 1.2 did not, and the host has never answered our certificate. */
   isRejection = false;
 
   constructor(

@@ -67,8 +67,9 @@ export class Egress {
 
   /**
    * Sends one GET. Returns any status, including an unfollowed redirect, with the error that it means.
-   * @throws GatewayError certificate-rejected, bank-untrusted, bank-unreachable, bank-timeout, bank-response-invalid
-   * (cut off, too large, no HTTP), proxy-refused, proxy-unavailable; TooLateToSend; or the reason of `signal`, at once
+   * @throws GatewayError certificate-rejected, bank-untrusted, bank-unreachable, bank-timeout, bank-error (by TLS),
+   * bank-response-invalid (cut off, too large, no HTTP), proxy-refused, proxy-unavailable, overloaded (too many open
+   * files), stopping after `close`; TooLateToSend; or the reason of `signal`, at once
    */
   async get(request: WireRequest): Promise<Answer> {
     const signal = request.signal ? AbortSignal.any([request.signal, this.#closing.signal]) : this.#closing.signal;
@@ -111,7 +112,7 @@ export class Egress {
    * Runs `attempt` with the retries of a call, for the doctor.
    * @param attempt rejects with CallFailed
    * @param target host and port of the other side, for messages
-   * @throws GatewayError as `get`
+   * @throws GatewayError as `get`; any other error of `attempt`
    */
   async reach<T>(baseUrl: string, target: string, attempt: (agent: Agent) => Promise<T>): Promise<T> {
     try {

@@ -58,8 +58,8 @@ export class HostConnections {
   }
 
   /**
-   * Runs `attempt`, at most three times: over what an earlier call left, then twice over a fresh connection with a full
-   * handshake. Each follows if the one before was lost before the first byte of an answer. If no byte arrived at all, it begins
+   * Runs `attempt` over what an earlier call left, then at most twice over a fresh connection with a full handshake. Each
+   * follows if the one before was lost before the first byte of an answer. If no byte arrived at all, it begins
    * TLS more plainly: without the session, or, before any handshake has succeeded, with classical groups only. If both fresh
    * ones are closed as after a rejection of our certificate, one over TLS 1.2 checks that. The next call begins with
    * what worked.

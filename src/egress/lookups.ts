@@ -7,14 +7,14 @@ import pLimit from 'p-limit';
 /** An answer that took longer than this also serves the attempts of the next minute, ms. */
 const LATE_MS = 1000;
 const LATE_ANSWER_SERVES_MS = 60_000;
-/** An address that did not answer is tried last for this time. */
+/** An address that failed is tried last for this time, or until it connects. */
 const SILENT_FOR_MS = 600_000;
 const MAX_SILENT = 500;
 
 /**
  * Resolves names through the system, one lookup at a time for each name. A lookup cannot be ended and holds one of Node's few
  * threads, up to 5 s for each silent name server, so attempts share it, and a late answer serves the next ones.
- * Nothing else is cached.
+ * No other answer is cached.
  */
 export class Lookups {
   readonly #running = new Map<string, Promise<readonly LookupAddress[]>>();
@@ -23,7 +23,7 @@ export class Lookups {
   readonly #oneOptional = pLimit(1);
 
   /**
-   * The addresses of a name, or the address itself. Those that did not answer are last.
+   * The addresses of a name, or the address itself. Those that failed are last.
    * @param family 4 or 6; 0 for both
    * @throws the error of `dns.lookup`
    */
@@ -45,7 +45,7 @@ export class Lookups {
     find((error, addresses) => (error ? done(error, '') : answerWith(addresses)(name, options, done)));
   };
 
-  /** Follows a connection that is being opened, to learn which addresses do not answer. */
+  /** Follows a connection that is being opened, to learn which addresses fail. */
   follow(socket: Socket): void {
     let last: string | undefined;
     const note = (address = last) => address !== undefined && this.#silent.set(address, true);

@@ -23,7 +23,7 @@ export interface Proxy {
  * Opens a connection through a CONNECT proxy, ready for TLS with the bank. Any response other than a 2xx with nothing
  * after it is an error.
  * @param target host and port of the bank; everything else here is for the proxy
- * @throws GatewayError proxy-refused, proxy-unavailable, bank-unreachable
+ * @throws GatewayError proxy-refused, proxy-unavailable, bank-unreachable, overloaded
  */
 export async function openTunnel(
   { url, ca }: Proxy,
@@ -131,7 +131,7 @@ function toRejected(url: URL, target: string, { statusCode: status, headers }: I
   const why = isForOperator ? `: ${toCredentialsReason(headers['proxy-authenticate'])}` : '';
   const reason = status === 403 ? ': its rules do not allow it' : why;
   const detail = `${proxy} did not open a tunnel to ${target}${reason} (it answered ${status}).`;
-  // a password that is tried again and again may be locked
+  // a password that is tried again and again may lock the user
   const isRejection = status === 407 && url.password !== '';
   return new GatewayError('proxy-refused', detail, isForOperator ? { owner: 'operator', isRejection } : {});
 }

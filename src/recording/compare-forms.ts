@@ -8,7 +8,7 @@ const NAMES: Readonly<Record<ExchangeKind, string>> = {
   'past-the-end': 'a page past the end',
   'one-row': 'a page of one row',
 };
-/** Headers whose values are compared by form. */
+/** Headers whose values are compared. */
 const COMPARED_VALUES = new Set(['content-type', 'content-encoding', 'cache-control']);
 const STATUS = 'the status';
 
@@ -51,7 +51,6 @@ function toForms(exchanges: readonly Exchange[]): Forms {
   for (const { status, failure, headers, body } of exchanges) {
     add(STATUS, String(status ?? failure));
     for (const [name, value] of Object.entries(headers)) {
-      // the runtime chooses it for each body
       if (name === 'date') continue;
       add(`header ${name.startsWith('*') ? '*' : name}`, COMPARED_VALUES.has(name) && value !== null ? value : 'any');
     }

@@ -28,7 +28,7 @@ export interface SandboxSettings {
   /** When not set, or the same port: the host and port of the accounts. */
   readonly SANDBOX_AUTH_PORT?: number | undefined;
   readonly SANDBOX_CONTROL_PORT: number;
-  /** Names and addresses for the server certificate; `SANDBOX_HOST` is added. */
+  /** Names and addresses for the server certificate; `SANDBOX_HOST` is added, unless it is a wildcard. */
   readonly SANDBOX_NAMES: readonly string[];
   readonly SANDBOX_DIRECTORY: string;
   readonly SANDBOX_ACCOUNTS: number;
@@ -77,7 +77,7 @@ export interface SandboxOptions {
 
 /**
  * Starts the sandbox bank.
- * @throws SandboxNotStarted if a port is taken, the directory is not writable or the allowlist is invalid
+ * @throws SandboxNotStarted if an address, a port, the directory, the allowlist or the recording cannot be used
  */
 export async function startSandbox(settings: SandboxSettings, options: SandboxOptions = {}): Promise<Sandbox> {
   const { SANDBOX_HOST: host, SANDBOX_SEED: seed, SANDBOX_PORT: port, SANDBOX_AUTH_PORT: authPort = port } = settings;

@@ -80,9 +80,9 @@ interface ActivityEvents {
       readonly replacedAgeMs: number | null;
     },
   ];
-  /** A snapshot was cached: from the bank, from another instance, or from an earlier run's file. */
+  /** A snapshot was taken: from the bank, from another instance, or from an earlier run's file. */
   snapshotTaken: [{ readonly source: 'bank' | 'shared' | 'file' }];
 }
 
-/** The activity of one app. Listeners run within a request: they must be fast and must not throw. */
+/** The activity of one app. Listeners run within `emit`: they must be fast and must not throw. */
 export class Activity extends EventEmitter<ActivityEvents> {}

@@ -61,7 +61,7 @@ export class Log {
     );
   }
 
-  /** Calls `listener` with all lines from `info` up, logged or not, and with logged lines below that. */
+  /** Calls `listener` with all lines with fields from `info` up, logged or not, and with logged ones below that. */
   listen(listener: LineListener): void {
     this.#listeners.push(listener);
   }

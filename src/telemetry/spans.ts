@@ -97,7 +97,7 @@ export async function inRefreshSpan<T>(
   }
 }
 
-/** The client span of a GET to the bank, a child of its refresh. Its context is not sent to the bank. */
+/** The client span of a GET to the bank, a child of its refresh, if there is one. Its context is not sent to the bank. */
 export function startCallSpan(baseUrl: string, path: string, query?: Readonly<Record<string, string>>) {
   if (!tracer) return undefined;
   const { hostname, port } = new URL(baseUrl);

@@ -13,8 +13,8 @@ interface Reply {
 
 /**
  * Creates the server of the switches (docs/sandbox.md#its-switches), not yet listening: GET, PATCH and DELETE of
- * /control over plain HTTP. Rejects pages of other origins: Host must be an IP address or one of `names`, Origin and
- * Sec-Fetch-Site must not be cross-origin, and a PATCH must be application/json.
+ * /control over plain HTTP. Rejects pages of other origins: Host must be an IP address, localhost or one of `names`, Origin
+ * and Sec-Fetch-Site must not be cross-origin, and a PATCH must be application/json.
  */
 export function createControlServer(control: SandboxControl, names: readonly string[]): Server {
   return createServer((request, response) => {

@@ -16,7 +16,7 @@ export async function createKeyPair(): Promise<KeyPair> {
   return toKeyPair(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
 }
 
-/** Reads a PEM private key (PKCS#8 or PKCS#1) into the form that forge signs with. Throws if it is not an RSA key. */
+/** Reads a PEM private key (PKCS#8 or PKCS#1) into forge's form. @throws Error if it is not an RSA key */
 export function toKeyPair(pem: string): KeyPair {
   const privateKey = forge.pki.privateKeyFromPem(pem);
   return { pem, privateKey, publicKey: forge.pki.setRsaPublicKey(privateKey.n, privateKey.e) };

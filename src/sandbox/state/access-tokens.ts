@@ -52,7 +52,7 @@ export class AccessTokens {
     return { token, number };
   }
 
-  /** Checks a token presented with or without a certificate (the real service accepts both for the account list). */
+  /** Checks a token presented with or without a certificate: a separate host for accounts accepts both. */
   async check(token: string, thumbprint: string | null): Promise<TokenCheck> {
     const claims = await this.#verify(token);
     if (!claims) return { isValid: false, number: null, reason: 'The signature is invalid.' };
