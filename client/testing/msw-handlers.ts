@@ -11,7 +11,7 @@ export function mswHandlers({ fetch }: Pick<FakeGateway, 'fetch'>): unknown[] {
   const predicate = ({ request }: { request: Request }) => toPath(request.url) !== null;
   const handler = {
     kind: 'request',
-    // until MSW 2.10
+    // older versions of MSW 2
     __kind: 'RequestHandler',
     info: { header: 'accounts-gateway-client/testing' },
     isUsed: false,

@@ -22,7 +22,7 @@ export const SORT_FIELDS = Object.keys(SORT_KEYS) as SortField[];
 /** A sort order: `-name` is by name, descending. */
 export type Sort = SortField | `-${SortField}`;
 
-/** Characters of a name. A crafted one of 4000 can take a second for a single comparison. */
+/** Characters of a name. A crafted one of 4000 can take half a minute for a single comparison. */
 const COLLATED_LENGTH = 100;
 
 // English adds no rules to Unicode's root collation; "und" would take the machine's language instead
