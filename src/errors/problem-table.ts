@@ -58,7 +58,7 @@ export const PROBLEMS = {
     status: 413,
     owner: 'caller',
     title: 'The request is too large',
-    when: 'The body (413), a part of the path (414), or URL and header together (431) are too large.',
+    when: 'The body is too large or not allowed (413), a part of the path is too large (414), or URL and header together are (431).',
     steps: ['Send a shorter request, without a body and cookies.'],
   },
   'client-not-allowed': {
@@ -153,7 +153,7 @@ export const PROBLEMS = {
     when: 'The client certificate has expired or is not valid yet. In /health and the log also: a certificate, key or secret file cannot be used.',
     steps: [
       'Install a valid certificate with its key. If the message names another file, correct that one.',
-      'For the bank, it is `BANK_PFX_FILE`, or `BANK_CERT_FILE` with `BANK_KEY_FILE`. For this API, it is `TLS_CERT_FILE` with `TLS_KEY_FILE`.',
+      'For the bank, it is `BANK_PFX_FILE` or `BANK_PFX_BASE64`, or `BANK_CERT_FILE` with `BANK_KEY_FILE`. For this API, it is `TLS_CERT_FILE` with `TLS_KEY_FILE`.',
       'For the reason, [run the doctor](troubleshooting.md#the-doctor) with `--offline`.',
       'If it has expired, order a new one from its issuer. If it is not valid yet, check the clock of this machine: `date -u`.',
       'Changed files are read within 5 seconds, without a restart.',
@@ -176,7 +176,7 @@ export const PROBLEMS = {
     status: 502,
     owner: 'bank',
     title: 'The bank has granted no accounts',
-    when: 'The account list returned 404. The M2M user has no accounts, or the path in BANK_BASE_URL is wrong.',
+    when: 'The account list returned 404. Probably the M2M user has no accounts, or the path in BANK_BASE_URL is wrong.',
     steps: [
       'Ask the bank to grant the M2M user access to the accounts. If the gateway never worked with these settings, first check the path in BANK_BASE_URL.',
       DOCTOR,
@@ -189,9 +189,9 @@ export const PROBLEMS = {
     title: "The bank's server is not trusted",
     when: "The server's certificate is not trusted, or TLS with it is not possible (no common version or cipher, a server without TLS). `detail` gives the reason.",
     steps: [
-      "Check BANK_BASE_URL, BANK_AUTH_URL and BANK_CA_FILE. [The doctor](troubleshooting.md#the-doctor) shows the issuer of the server's certificate.",
+      'Check BANK_BASE_URL, BANK_AUTH_URL and BANK_CA_FILE. [The doctor](troubleshooting.md#the-doctor) shows what is wrong.',
       'If the bank uses a private CA, set `BANK_CA_FILE` to its certificate, and [restart](troubleshooting.md#commands).',
-      'If the issuer is your own company, a proxy intercepts TLS: ask the network team to exempt the bank.',
+      'If the doctor shows your own company as the issuer, a proxy intercepts TLS: ask the network team to exempt the bank.',
       'If the certificate has expired, check the clock of this machine: `date -u`. If it is right, report the certificate to the bank.',
     ],
   },
@@ -279,7 +279,7 @@ export const PROBLEMS = {
     status: 502,
     owner: 'network',
     title: 'The egress proxy opened no tunnel',
-    when: 'The egress proxy rejected CONNECT, its TLS failed, its answer is not HTTP, or the tunnel leads to no TLS server (`detail`). After a 401 or 407, or if its TLS failed, the operator must act.',
+    when: 'The egress proxy rejected CONNECT, its TLS failed, its answer cannot be used, or the tunnel leads to no TLS server (`detail`). After a 401 or 407, or if its TLS failed, the operator must act.',
     steps: [
       'Restore access through the proxy. For a 401 or 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank. Without a status, check http:// or https:// in EGRESS_PROXY_URL, and EGRESS_PROXY_CA_FILE.',
       DOCTOR,
@@ -408,7 +408,7 @@ export const PROBLEMS = {
     status: null,
     owner: 'operator',
     title: 'Redis cannot be used',
-    when: 'Redis cannot be used: it is unreachable, slow, full, read-only, a cluster, a Sentinel or a day off, or denies access, for example. This instance refreshes on its own.',
+    when: 'Redis cannot be used: for example, it is unreachable, slow, full, read-only, a cluster or a Sentinel, denies access, or its clock is more than a day off. This instance refreshes on its own.',
     steps: [
       'Repair the Redis of REDIS_URL, or correct REDIS_URL. Redis must run, be reachable, have free memory, and let this user write.',
       'See the reason: `sharing` in `/health`.',
