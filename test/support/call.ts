@@ -10,7 +10,7 @@ export interface Answer {
   readonly json: any; // eslint-disable-line typescript/no-explicit-any -- tests read any property
 }
 
-/** Sends one GET on a new connection. */
+/** Sends one request, by default a GET, on a new connection. */
 export function get(url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
   return call(url, { headers, method });
 }

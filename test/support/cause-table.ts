@@ -46,7 +46,7 @@ const unhealthyOf = ({ health }: Said) =>
 const findingsOf = ({ doctor }: Said) =>
   doctor.steps.filter(({ status, code }) => status === 'failed' || (status === 'warning' && code !== null));
 
-/** Asserts that every log line, response, component and doctor step has this code and this owner. */
+/** Asserts that each error in a response, component or log line has this code and owner, and the doctor its own code. */
 export function expectOneCause(said: Said, { code, owner, doctor }: Omit<Expected, 'alert'>): void {
   const all = [
     ...problemsOf(said),

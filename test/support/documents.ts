@@ -89,7 +89,7 @@ let sources: string[] | undefined;
 
 /** Every source file of the program and its tests, by its path. */
 export const sourcePaths = (): string[] =>
-  (sources ??= ['src', 'client/src', 'client/example', 'client/test', 'test'].flatMap((directory) =>
+  (sources ??= ['src', 'client/src', 'client/example', 'client/testing', 'client/test', 'test'].flatMap((directory) =>
     readdirSync(join(ROOT, directory), { recursive: true, encoding: 'utf8' })
       .filter((path) => /\.(?:ts|tsx|js|mjs)$/.test(path))
       .map((path) => posix.join(directory, path)),

@@ -1,4 +1,4 @@
-// Preloaded (--import) for TypeScript scripts: compiles them and the sources with .swcrc, like the build.
+// Preloaded (--import) for TypeScript scripts: compiles them and the sources with .swcrc, like Jest.
 import { existsSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -24,7 +24,7 @@ export const balance = (change: Partial<Balance> = {}): Balance => ({
 
 const PLAIN = { accountId: 'a-1', friendlyName: 'Operating 1', status: 'Active', currency: 'EUR' };
 
-/** An account with only a name, a status and a currency. */
+/** An account with only an id, a name, a status and a currency. */
 export const account = (change: Partial<Account> = {}): Account => ({
   ...toAccount(readBankAccount(PLAIN, '')),
   ...change,
