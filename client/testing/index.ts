@@ -1,4 +1,4 @@
-// accounts-gateway-client/testing, without its types (src/testing.ts)
+// accounts-gateway-client/testing, without its types (client/src/testing.ts)
 import type * as Public from '../src/testing.js';
 import { fakeAccount } from './fake-account.js';
 import { createFakeGateway } from './fake-gateway.js';
