@@ -11,7 +11,7 @@ import { NestLogger } from './telemetry/nest-logger.js';
 
 /**
  * Creates the app, for production and tests alike. Guards, interceptors and hooks may be added until `listen` or `init`.
- * @throws CertificateUnreadable, FileUnusable when there is no usable client certificate to begin with
+ * @throws CertificateUnreadable, FileUnusable if a file of the client certificate, its secrets or the listener cannot be used
  */
 export async function createApp(parts: AppParts, limits: HttpLimits = HTTP_LIMITS): Promise<NestFastifyApplication> {
   const { settings, clock, log } = parts;
