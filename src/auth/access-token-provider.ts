@@ -4,7 +4,7 @@ import type { EgressParts } from '../egress/egress.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 
 const FORCED_RENEWAL_EVERY_MS = 5000;
-/** The gateway stops using a token this long before it expires. */
+/** The gateway stops using a token this long before it expires, or a tenth of its life if that is less. */
 const MARGIN_MS = 5000;
 
 /** A bearer token as the bank issued it, and its lifetime by both clocks. */
@@ -13,7 +13,7 @@ export interface AccessToken {
   readonly lifetimeMs: number;
   /** Start of its lifetime: just before it was requested. */
   readonly requestedAt: Instant;
-  /** The gateway renews the token in the background after this time. */
+  /** The first use after this time renews the token in the background. */
   readonly renewAt: Instant;
   /** The gateway does not send the token after this time. */
   readonly unusableAt: Instant;

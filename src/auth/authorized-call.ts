@@ -21,7 +21,7 @@ interface AuthorizedRequest extends Pick<WireRequest, 'judge' | 'isFresh'> {
   readonly signal: AbortSignal;
 }
 
-/** GET with our certificate and token. A 401 is retried once, with another token (docs/calling-the-bank.md#token). */
+/** GET with our certificate and token. A 401 is retried at most once, with another token (docs/calling-the-bank.md#token). */
 @Injectable()
 export class AuthorizedCall {
   constructor(

@@ -39,7 +39,7 @@ export function toClientCertificate(contents: KeysAndCertificates, now: Date, ro
     certificatePem,
     /** Intermediates from the leaf's issuer upwards, without the root. */
     chainPem,
-    /** One line, as in RFC 4514: "CN=client, O=Company". */
+    /** One line, in the order of RFC 4514: "CN=client, O=Company". */
     subject: toDistinguishedName(leaf.subject),
     issuer: toDistinguishedName(leaf.issuer),
     /** SHA-1 of the certificate, upper-case hex, as Windows shows it. */

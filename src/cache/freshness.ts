@@ -18,7 +18,7 @@ export const NOW: Freshness = { noCache: true, maxAgeMs: Infinity, maxStaleAgeMs
 /** For `no-cache`, a refresh counts as current up to this age, however fast it was, or to its own duration. */
 const MIN_CURRENT_MS = 1000;
 
-/** All other directives are ignored. A max-age that is not a number counts as 0, as the RFC recommends. */
+/** Reads no-cache, max-age and max-stale. A max-age that is not a number counts as 0, as the RFC recommends. */
 export function readCacheDirectives(header: string | undefined): Freshness {
   if (!header) return ANY;
   let maxAgeMs = Infinity;

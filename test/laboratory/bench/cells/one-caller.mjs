@@ -11,7 +11,7 @@ const POD_MB = 1024;
 const IN_POD = [`--import=data:text/javascript,process.constrainedMemory=()=>${POD_MB * 2 ** 20}`];
 const DEADLINE_MS = 15_000;
 const FLOOD = 2240;
-/** Node closes a connection with more unanswered requests. */
+/** The gateway closes a connection with more unanswered requests. */
 const PIPELINED = 8;
 const DOWNLOAD_MS = 120_000;
 const BYTES_PER_SECOND = 50_000;
