@@ -95,7 +95,7 @@ export function toFailurePage(
   );
 }
 
-/** The status of the responses with this code, or the only place that has it. */
+/** The status of the responses with this code, or where else it appears. */
 const toPlace = (code: AnyCode): string | number =>
   PROBLEMS[code].status ?? (code === 'network-error' ? 'the typed client' : '/health');
 
