@@ -18,7 +18,7 @@ if (command === '--built') {
   const { isOutdated } = await import('./sources.ts');
   if (isOutdated()) {
     requireAll(problemWithTools(), problemWithFolder());
-    process.stderr.write('Building dist/, because it is missing or older than the sources. This takes about 10 s.\n');
+    process.stderr.write('Building dist/, because it is missing or older than the sources. This takes some seconds.\n');
     await build();
   }
 }
