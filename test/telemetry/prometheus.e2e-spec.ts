@@ -87,7 +87,7 @@ describe('alert rules and dashboard', () => {
 
     it('are those in docs/logs.md, with their type', () => {
       const documented = itemsOf(under(readDocument('docs/logs.md'), 'Metrics')).map(
-        ({ names, rest }) => `${names.join()} ${/^ \((\w+)\): \S/.exec(rest)?.[1]}`,
+        ({ names, rest }) => `${names.join()} ${/^ \((\w+)\)(?:: \S|$)/.exec(rest)?.[1]}`,
       );
       const ours = [...seen.text.matchAll(/^# TYPE ((?:accounts_gateway|http)_\S+ \S+)$/gm)].map(
         ([, family]) => family,
