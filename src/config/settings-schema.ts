@@ -261,7 +261,7 @@ const sandbox = {
     meaning: 'Port of its switches, plain HTTP. With `serve --sandbox` the default is 0.',
   }),
   SANDBOX_NAMES: withDefault(kinds.names, 'localhost,127.0.0.1', {
-    meaning: 'Names in its server certificate; `SANDBOX_HOST` is added.',
+    meaning: 'Names in its server certificate.',
   }),
   SANDBOX_DIRECTORY: withDefault(kinds.path, '.sandbox', {
     meaning: 'Directory for its CA, PFX, passcode, user name and password.',
