@@ -3,6 +3,7 @@ import {
   at,
   copyUntil,
   failingList,
+  failingToken,
   healthWith,
   NOW,
   problem,
@@ -57,6 +58,16 @@ describe('a gateway that no app calls', () => {
       expect.stringMatching(/^Token service ok: token until/),
       'Account list unknown: 30 ms, 10:12:58',
     ]);
+    const earlier = healthWith('ok', { token: { lastSuccessAt: at('10:20:00') } });
+    expect(textOf(earlier)?.[2]).not.toContain('tried');
+    expect(pathOf(earlier, silent, LATER)[1]).toBe('Network unknown: not tried since 10:20');
+  });
+
+  it('says until when calls fail at once: the back-off after a rejection outlasts the minute', () => {
+    const { token, bank } = failingToken('credentials-rejected', 401);
+    const health = healthWith('error', { token, bank: { ...bank, nextAttemptAt: at('10:26:00') } });
+    expect(textOf(health)?.[2]).toMatch(/ The copy expired at 10:17:58, so calls fail at once until 10:26:00\.$/);
+    expect(textOf(health, LATER + 120_000)?.[2]).toMatch(/so the next call waits for the bank\.$/);
   });
 
   it('says until when calls get the copy if the bank fails now', () => {
@@ -92,12 +103,15 @@ describe('a gateway that no app calls', () => {
     expect(toIdle(health, silent, now)).toBeNull();
   });
 
-  it('counts one call a minute in the singular', () => {
-    const points = [{ at: at('10:12:30'), requests: 1, current: 1, stale: 0, errors: 0 }];
+  it.each([
+    [['10:12:30'], 'was 1 call'],
+    [['10:02:30', '10:12:30'], 'were 0 to 1 calls'],
+  ])('counts the calls a minute, also minutes without one: %j', (times, calls) => {
+    const points = times.map((time) => ({ ...NO_CALLS, at: at(time), requests: 1, current: 1 }));
     const recent = recentWith([{ callsPerMinute: 0, lastAt: at('10:12:30') }], points);
     const idle = toIdle(healthWith('ok'), recent, LATER);
     expect(idle && toIdleText(idle, healthWith('ok'), recent, PROBLEMS, LATER).normal).toBe(
-      'Before 10:12 there was 1 call a minute.',
+      `Before 10:12 there ${calls} a minute.`,
     );
   });
 

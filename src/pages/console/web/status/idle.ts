@@ -130,28 +130,35 @@ function toKnown({ details }: Health, triedAt: string | null, problems: readonly
   return `The last refresh, at ${at}, succeeded${count}.`;
 }
 
-/** What nobody has tried since, and what the next call gets from the copy. */
+/** Whether nothing has been tried since, and what the next call gets. */
 function toSince({ details }: Health, triedAt: string | null, now: number): string {
-  const { snapshot, token } = details;
+  const { snapshot, egress, token, bank } = details;
   const { asOf, expiresAt } = snapshot;
   const hasExpired = token.expiresInSeconds === null && token.lastSuccessAt !== null;
-  const isSilent = triedAt !== null && ![triedAt, token.lastSuccessAt].some((at) => isWithinMinute(at, now));
+  // probes renew the token
+  const isSilent = triedAt !== null && !isWithinMinute(triedAt, now) && (token.lastSuccessAt ?? '') <= triedAt;
   const untried = `${isSilent ? 'Nothing has been tried since. ' : ''}${hasExpired ? 'The token has expired. ' : ''}`;
-  if (asOf === null || expiresAt === null) return `${untried}The next call waits for the bank.`;
-  if (Date.parse(expiresAt) <= now)
-    return `${untried}The copy expired at ${toMoment(expiresAt, now)}, so the next call waits for the bank.`;
-  return `${untried}If the bank fails now, calls get the copy of ${toMoment(asOf, now)} until ${toMoment(expiresAt, now)}.`;
+  if (asOf !== null && expiresAt !== null && Date.parse(expiresAt) > now)
+    return `${untried}If the bank fails now, calls get the copy of ${toMoment(asOf, now)} until ${toMoment(expiresAt, now)}.`;
+  const lack = expiresAt === null ? 'There is no copy' : `The copy expired at ${toMoment(expiresAt, now)}`;
+  const isDown = [egress, token, bank].some(({ status }) => status === 'down');
+  // after a rejection, the back-off is longer than the minute of silence
+  const isBackOff = isDown && bank.nextAttemptAt !== null && Date.parse(bank.nextAttemptAt) > now;
+  const next = isBackOff
+    ? `calls fail at once until ${toMoment(bank.nextAttemptAt ?? '', now)}`
+    : 'the next call waits for the bank';
+  return `${untried}${lack}, so ${next}.`;
 }
 
 /** Earlier calls, and when they ended; null without any in the last hour. */
 function toNormal(recent: Recent | null, silentMs: number | null, now: number): string | null {
-  const counts = toMinutes(toPoints(recent), now)
-    .map(({ requests }) => requests)
-    .filter((count) => count > 0);
+  const all = toMinutes(toPoints(recent), now).map(({ requests }) => requests);
+  // from the first to the last call, minutes without one included
+  const counts = all.slice(all.findIndex(Boolean), all.findLastIndex(Boolean) + 1);
   if (counts.length === 0 || silentMs === null) return null;
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   const range = least === most ? String(most) : `${least} to ${most}`;
-  const calls = most === 1 ? 'was 1 call' : `were ${range} calls`;
+  const calls = range === '1' ? 'was 1 call' : `were ${range} calls`;
   const before = `Before ${toMinute(now - silentMs)} there ${calls} a minute.`;
   const ends = (recent?.clients ?? []).map(({ lastAt }) => Date.parse(lastAt));
   const isSudden = ends.length > 1 && Math.max(...ends) - Math.min(...ends) < MINUTE_MS;

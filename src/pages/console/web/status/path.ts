@@ -51,7 +51,8 @@ export function toPath(health: Health, recent: Recent | null, now: number): Hop[
   const isTokenTried = isListTried || isWithinMinute(token.lastSuccessAt, now);
   const ring = (each: Hop, isTried: boolean, value: string): Hop =>
     isUntried && !isTried && each.level === 'ok' ? { ...each, level: 'unknown', value } : each;
-  const triedAt = idle?.triedAt ?? bank.lastSuccessAt;
+  // probes renew the token without reading the list
+  const triedAt = [idle?.triedAt ?? bank.lastSuccessAt, token.lastSuccessAt].filter(Boolean).toSorted().at(-1);
   const since = triedAt ? `not tried since ${toMinuteMoment(triedAt, now)}` : 'not tried';
   const isExpired = Date.parse(certificate.notAfter) <= now;
   const life = isExpired ? 'expired' : `${toDuration(Date.parse(certificate.notAfter) - now)} left`;
