@@ -288,7 +288,7 @@ function toBags(name: string): Buffer[] {
     const cases: [Buffer, Buffer, string, RegExp][] = [
       [chain, workshop.read('ec.key'), '', /^key-mismatch: /],
       [chain, encrypted, '', /^passcode: .*Check BANK_KEY_PASSPHRASE or BANK_KEY_PASSPHRASE_FILE/],
-      [chain, encrypted, 'wrong', /^passcode: .*damaged\. Check BANK_KEY_PASSPHRASE/],
+      [chain, encrypted, 'wrong', /^passcode: .*wrong\. Check BANK_KEY_PASSPHRASE/],
       [key, key, '', /^no-certificate: /],
       [chain, chain, '', /^no-key: /],
     ];

@@ -180,7 +180,7 @@ const derOf = (pem: string): Buffer => new X509Certificate(pem).raw;
   });
 
   it.each<[string, () => string | Buffer, string, RegExp]>([
-    ['with a wrong passphrase', () => encrypted(), 'wrong', /^passcode: .*passphrase is wrong, or damaged/],
+    ['with a wrong passphrase', () => encrypted(), 'wrong', /^passcode: .*or its passphrase is wrong/],
     ['without one', () => encrypted(), '', /^passcode: is a private key that is encrypted/],
     ['that is damaged', () => key.replace(/\n.{20}/, '\n'), '', /^no-key: is a damaged private key/],
     [

@@ -68,9 +68,7 @@ function toPrivateKey(pem: string, passphrase: string): KeyObject {
       throw new CertificateUnreadable('unknown-algorithm', is, `convert it: ${again}`, { cause });
     }
     const problem =
-      passphrase === ''
-        ? 'is a private key that is encrypted'
-        : 'is a private key whose passphrase is wrong, or damaged';
+      passphrase === '' ? 'is a private key that is encrypted' : 'is a damaged private key, or its passphrase is wrong';
     throw new CertificateUnreadable('passcode', problem, 'decrypt it: openssl pkey -in old.key -out new.key', {
       cause,
     });

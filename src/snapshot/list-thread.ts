@@ -224,7 +224,7 @@ function toEndError(cause: unknown): GatewayError {
 }
 
 const toInternalError = (cause: unknown) =>
-  new GatewayError('internal-error', 'An error in the thread of the account list; the log has the details.', { cause });
+  new GatewayError('internal-error', 'The thread of the account list failed; the log has the details.', { cause });
 
 /** Small buffers share their memory with other data: only a copy is transferable. */
 function toOwned(bytes: Buffer): Uint8Array<ArrayBuffer> {

@@ -64,7 +64,7 @@ export class Gauges {
     gauge('snapshot_complete', 'Whether the snapshot has its count, and no account twice.', snapshot.complete);
     gauge('bank_circuit', 'The state of the back-off.', circuit);
     gauge('bank_last_success_timestamp_seconds', 'Time of the last successful refresh from the bank.', lastSuccess);
-    gauge('bank_drift_paths', 'Unknown or missing keys and words of the bank.', bank.driftCount);
+    gauge('bank_drift_paths', 'Unknown keys and words of the bank, and missing keys.', bank.driftCount);
     gauge('token_expiry_timestamp_seconds', 'Time at which the access token expires.', toSeconds(token.expiresAt));
     gauge('certificate_expiry_timestamp_seconds', 'Time at which a certificate expires.', expiries);
     gauge(

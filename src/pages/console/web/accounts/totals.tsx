@@ -113,7 +113,7 @@ function useNotes(totals: BalancesAnswer['totals'], view: View): string {
   const missing = totals.reduce((sum, each) => sum + each.missing, 0);
   const parts = [
     closed ? `${closed} closed ${closed === 1 ? 'account' : 'accounts'}` : '',
-    missing > 0 ? `${missing} ${missing === 1 ? 'entry' : 'entries'} without a balance` : '',
+    missing > 0 ? `${missing} ${missing === 1 ? 'entry that lacks' : 'entries that lack'} an amount` : '',
   ].filter(Boolean);
   const included = parts.length > 0 ? ` Includes ${parts.join(' and ')}.` : '';
   return totals.length > 0 ? `An account counts in each currency of its current balances.${included}` : '';

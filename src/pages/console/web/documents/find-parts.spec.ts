@@ -19,7 +19,7 @@ it('the search of the guide finds the parts with every word, those with a matchi
   expect(find(' reload  certificate ')).toEqual(['Start']);
 });
 
-it('the search of the guide finds nothing for no word, and not more than a reader looks through', () => {
+it('the search of the guide finds nothing without a word or a match, and at most 12 parts', () => {
   expect([find(' '), find('zzz')]).toEqual([[], []]);
   expect(find('nothing')).toHaveLength(12);
 });

@@ -278,11 +278,11 @@ describe('the next task', () => {
       since: at('09:00:00'),
     };
     expect(toNextTask(healthWith('ok', { certificate: { next } }), NOW).waiting).toBe(
-      'A new certificate, valid until 20 Nov 2028, has been waiting since 09:00:00: the bank has not accepted it yet.',
+      'A new certificate, valid until 20 Nov 2028, was found at 09:00:00 and is not in use: the bank has not accepted it yet.',
     );
     const damaged = { ...next, thumbprint: null, notAfter: null, state: 'refused' };
     expect(toNextTask(healthWith('ok', { certificate: { next: damaged } }), NOW).waiting).toBe(
-      'A new certificate has been waiting since 09:00:00: it was rejected.',
+      'A new certificate was found at 09:00:00 and is not in use: it was rejected.',
     );
   });
 });

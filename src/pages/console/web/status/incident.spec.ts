@@ -85,7 +85,7 @@ describe('an expiring certificate', () => {
     since: at('09:00:00'),
   };
   const waiting =
-    'A new certificate, valid until 20 Nov 2028, has been waiting since 09:00:00: the bank has not accepted it yet.';
+    'A new certificate, valid until 20 Nov 2028, was found at 09:00:00 and is not in use: the bank has not accepted it yet.';
 
   it('is shown with the new one that waits for the bank, and after its end too', () => {
     const notAfter = '2026-12-01T00:00:00.000Z';

@@ -38,7 +38,7 @@ export function toNextTask({ details: { certificate, listener } }: Health, now: 
 export function toWaiting({ next }: Health['details']['certificate'], now: number): string {
   if (!next) return '';
   const until = next.notAfter ? `, valid until ${toDate(next.notAfter)},` : '';
-  return `A new certificate${until} has been waiting since ${toMoment(next.since, now)}: ${STATES[next.state] ?? next.state}.`;
+  return `A new certificate${until} was found at ${toMoment(next.since, now)} and is not in use: ${STATES[next.state] ?? next.state}.`;
 }
 
 /** The task for a calendar, as a data URL with an iCalendar file (RFC 5545). */
