@@ -44,8 +44,8 @@ const ordinary = () => ({
 });
 
 /**
- * Starts a bank with the certificate of the sandbox. It sends a list of one account, or `pages(number)` while it is
- * hostile. Returns its settings, and the number of calls it received while hostile.
+ * Starts a bank with the sandbox's certificate. It sends a list of one account, or `pages(number)` while it is hostile.
+ * `asked` counts the calls for accounts that it received while hostile.
  */
 export async function startHostileBank(bank, pages) {
   const directory = dirname(bank.caFile);
