@@ -97,7 +97,7 @@ describe('fail', () => {
     expect(await codeOf(open().getBalances())).toBe('ok');
   });
 
-  it('the negative case: rejects a number of calls or a time that no queue has', () => {
+  it('the negative case: rejects times below 1, and a retryAfterMs that is no number', () => {
     for (const times of [0, -1, NaN]) expect(() => fake.fail('bank-error', { times })).toThrow('times must be');
     expect(() => fake.fail('bank-error', { retryAfterMs: NaN })).toThrow('retryAfterMs must be');
   });

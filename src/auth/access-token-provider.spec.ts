@@ -170,7 +170,7 @@ describe('the end of a token', () => {
     expect((await rejectionOf(() => scene.provider.get())).code).toBe('bank-unreachable');
   });
 
-  it('makes a later response useless', async () => {
+  it('makes a token unusable that arrives after it', async () => {
     const scene = new Scene();
     const getting = rejectionOf(() => scene.provider.get());
     scene.clock.moveWall(400_000);

@@ -88,7 +88,7 @@ async function readPfxFile(settings: Settings): Promise<KeysAndCertificates> {
   );
 }
 
-/** The content of the file of a setting. @throws CertificateUnreadable if it cannot be used */
+/** Runs `read` for a setting. @throws CertificateUnreadable, which names the setting */
 function named<T>(variable: string, read: () => T): T {
   try {
     return read();

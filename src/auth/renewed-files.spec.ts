@@ -100,7 +100,7 @@ it('a bad file changes nothing, is reported once for each change, and is read ag
   expect(did).toEqual(['read bad', 'rejected null: it is bad', 'read bad']);
   await jest.advanceTimersByTimeAsync(58_000);
   expect(did.filter((each) => each.startsWith('rejected'))).toHaveLength(1);
-  // 1, 2, 4, 8, 16 and 30 s, each a little longer
+  // 1, 2, 4, 8, 16 s, each up to a fifth longer, and 30 s
   expect(did.length).toBeLessThan(9);
   expect([inUse(), files.waiting?.value, files.waiting?.error.message]).toEqual([
     'first',

@@ -474,7 +474,7 @@ describe('with --sandbox', () => {
 describe('in production', () => {
   const production = { NODE_ENV: 'production' };
 
-  it('a bank with other flags is allowed, and so is the command sandbox', () => {
+  it('other Node options are allowed with a bank, and so is the command sandbox', () => {
     const env = { ...production, NODE_OPTIONS: '--enable-source-maps --tls-cipher-list=HIGH', NODE_DEBUG: '' };
     expect(errorsOf(env)).toEqual([]);
     expect(errorsOf(production, { sandbox: true, command: 'sandbox' })).toEqual([]);

@@ -28,7 +28,7 @@ const KEEP_RUNNING = 'Do not restart the gateway: it retries.';
 const END_BACK_OFF = 'Then [reload](troubleshooting.md#commands), which ends the back-off of up to 300 seconds.';
 const TRY_PROXY = 'Try the proxy without the gateway: `curl -v -x <proxy> https://<host of BANK_BASE_URL>`.';
 
-/** Every code: the source of /problems, /health, the doctor, the OpenAPI document and docs/errors.md. */
+/** Every code but the doctor's own three (doctor/steps.ts): the source of /problems, OpenAPI and docs/errors.md. */
 export const PROBLEMS = {
   'invalid-request': {
     status: 400,

@@ -18,7 +18,7 @@ const OTHERS = [
   `${TREASURY}, https://other.example`,
 ];
 
-/** The response of a server with this hook only. */
+/** The response of a server that has only the admission hook. */
 async function ask(method: 'GET' | 'OPTIONS', headers: Record<string, string>, origins: readonly string[] = ORIGINS) {
   const app = fastify();
   app.setErrorHandler((error, _request, reply) =>

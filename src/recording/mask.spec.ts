@@ -93,7 +93,7 @@ describe('a mask', () => {
       return process.cpuUsage(before).user;
     };
     timeOf(50_000);
-    // in quadratic time a hundred times
+    // quadratic time would be a hundred times as long
     expect(timeOf(500_000)).toBeLessThan(40 * timeOf(50_000));
   });
 

@@ -203,7 +203,7 @@ function toReachable(host: string, names: readonly string[]): string {
   return isIP(name) === 6 ? `[${name}]` : name;
 }
 
-/** Connections to the bank end with its signal. */
+/** The bank's own connections have ended: `closing` was aborted. */
 async function stop(server: Server): Promise<void> {
   if (server instanceof HttpServer) server.closeAllConnections();
   if (!server.listening) return;

@@ -27,7 +27,7 @@ it.each(diagrams)('%s names classes and folders that exist, and a document shows
   expect(documentPaths().filter((path) => readDocument(path).includes(`](${name})`))).not.toEqual([]);
 });
 
-it('the negative case: a class that was renamed is found in a diagram', () => {
+it('the negative case: reports a class or folder that does not exist', () => {
   const svg = (text: string) => `<svg><text x="1">${text}</text></svg>`;
   expect(missingIn(svg('accounts/Responded'))).toEqual(['accounts/Responded']);
   expect(missingIn(svg('account/'))).toEqual(['account/']);

@@ -112,7 +112,7 @@ describe('the response to one query', () => {
     expect(failing).toMatchObject({ asOf, stale: true });
     expect(failing.cacheStatus).toMatch(/; fwd=stale; ttl=-\d+; detail=bank-error$/);
     expect((await get({ 'cache-control': 'no-cache' })).status).toBe(503);
-    // headers added by squid change nothing
+    // squid adds max-age=259200, for example: a stale copy is still allowed
     for (const value of ['max-age=259200', 'max-age=70', 'max-age=5, max-stale', 'only-if-cached', '']) {
       expect([value, shown(await get({ 'cache-control': value })).stale]).toEqual([value, true]);
     }

@@ -19,7 +19,7 @@ import { PLANTED } from '../support/sample-accounts.js';
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2_147_483_647);
 const LISTS = process.env['FULL'] ? 6000 : 60;
 
-/** A broken response may have another status. */
+/** The codes of broken responses, some of which have another status. */
 const CODES = [
   'bank-response-invalid',
   'bank-refused',

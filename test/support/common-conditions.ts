@@ -112,8 +112,9 @@ function undocumentedFields(lines: readonly string[]): string[] {
 
 /**
  * Asserts the conditions that hold after every failure (test/README.md#the-bank): no secret in log lines, errors and
- * health; one token request at a time; no internal error; connections to the bank beyond the pool are closed, and once
- * the gateway has stopped, all connections and file descriptors. Stops the gateway.
+ * health; only documented log fields; one token request at a time; no internal error; the process responds; callers'
+ * connections, and the bank's beyond the pool, are closed, and after the stop all connections and file descriptors.
+ * Stops the gateway.
  */
 export async function expectCommonConditions(
   bank: PretendBank,
