@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 export interface Idle {
   /** Time since the last call by another app; null if there was none in the last hour. */
   readonly silentMs: number | null;
-  /** The last attempt to read the list, ISO 8601; null without one. */
+  /** The last refresh, or a failed token request after it, ISO 8601; null without one. */
   readonly triedAt: string | null;
   /** The names of the apps that get only rejections. */
   readonly rejected: readonly string[];
@@ -124,7 +124,8 @@ function toKnown({ details }: Health, triedAt: string | null, problems: readonly
   if (error && error.at === triedAt) {
     const entry = problems.find(({ code }) => code === error.code);
     const status = entry?.status ? ` with ${entry.status}` : '';
-    return `The last refresh, at ${at}, failed${status}: ${entry?.title ?? error.code}.`;
+    const what = error.target === 'token' ? 'token request' : 'refresh';
+    return `The last ${what}, at ${at}, failed${status}: ${entry?.title ?? error.code}.`;
   }
   const count = snapshot.accounts === null ? '' : `: ${toAccounts(snapshot.accounts)}`;
   return `The last refresh, at ${at}, succeeded${count}.`;
@@ -135,18 +136,16 @@ function toSince({ details }: Health, triedAt: string | null, now: number): stri
   const { snapshot, egress, token, bank } = details;
   const { asOf, expiresAt } = snapshot;
   const hasExpired = token.expiresInSeconds === null && token.lastSuccessAt !== null;
-  // probes renew the token
   const isSilent = triedAt !== null && !isWithinMinute(triedAt, now) && (token.lastSuccessAt ?? '') <= triedAt;
   const untried = `${isSilent ? 'Nothing has been tried since. ' : ''}${hasExpired ? 'The token has expired. ' : ''}`;
   if (asOf !== null && expiresAt !== null && Date.parse(expiresAt) > now)
     return `${untried}If the bank fails now, calls get the copy of ${toMoment(asOf, now)} until ${toMoment(expiresAt, now)}.`;
   const lack = expiresAt === null ? 'There is no copy' : `The copy expired at ${toMoment(expiresAt, now)}`;
   const isDown = [egress, token, bank].some(({ status }) => status === 'down');
-  // after a rejection, the back-off is longer than the minute of silence
-  const isBackOff = isDown && bank.nextAttemptAt !== null && Date.parse(bank.nextAttemptAt) > now;
-  const next = isBackOff
-    ? `calls fail at once until ${toMoment(bank.nextAttemptAt ?? '', now)}`
-    : 'the next call waits for the bank';
+  // the back-off after a rejection is longer than the minute of silence
+  const failsUntil = isDown ? Date.parse(bank.nextAttemptAt ?? '') : NaN;
+  const next =
+    failsUntil > now ? `calls fail at once until ${toMoment(failsUntil, now)}` : 'the next call waits for the bank';
   return `${untried}${lack}, so ${next}.`;
 }
 
