@@ -225,12 +225,12 @@ describe('what apps get', () => {
     [
       'the certificate of this API has expired',
       healthWith('degraded', { listener: expiring(at('09:00:00'), -1) }),
-      'current: Apps cannot connect: the certificate of this API has expired.',
+      'current: Apps that verify the certificate of this API cannot connect: it has expired.',
     ],
     [
       'the certificate of this API has expired, so that nobody calls, and the copy has expired too',
       healthWith('degraded', { listener: expiring(at('09:00:00'), -1), snapshot: { expiresAt: at('09:30:00') } }),
-      'untried: Apps cannot connect: the certificate of this API has expired.',
+      'untried: Apps that verify the certificate of this API cannot connect: it has expired.',
     ],
     [
       'nothing ends',

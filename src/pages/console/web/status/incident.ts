@@ -17,7 +17,7 @@ export interface Incident {
   readonly level: 'warn' | 'bad';
   readonly served: Served | 'unknown';
   readonly headline: string;
-  /** True if apps cannot connect, because the certificate of this API has expired. */
+  /** True if apps that verify the certificate of this API cannot connect, because it has expired. */
   readonly isShut: boolean;
   readonly cause: Cause;
   /** Status of the calls that fail or will fail. */
@@ -73,7 +73,7 @@ export function toIncident(
     level: isBad ? 'bad' : 'warn',
     served,
     headline: cutsOff
-      ? 'Apps cannot connect: the certificate of this API has expired.'
+      ? 'Apps that verify the certificate of this API cannot connect: it has expired.'
       : toHeadline({ health, recent, served, cause, status, end, since, now }),
     isShut: cutsOff,
     // the code also covers a certificate that has not expired yet
