@@ -141,11 +141,16 @@ export function toIssuers(leaf: X509Certificate, certificates: readonly X509Cert
   return issuers;
 }
 
-export const isSelfSigned = (certificate: X509Certificate): boolean => issued(certificate, certificate);
+/** Without `checkIssued`, which is false for a certificate whose key usage allows no signing of certificates. */
+export const isSelfSigned = (certificate: X509Certificate): boolean =>
+  certificate.subject === certificate.issuer && isSigned(certificate, certificate);
 
-export function issued(issuer: X509Certificate, subject: X509Certificate): boolean {
+export const issued = (issuer: X509Certificate, subject: X509Certificate): boolean =>
+  subject.checkIssued(issuer) && isSigned(subject, issuer);
+
+function isSigned(subject: X509Certificate, issuer: X509Certificate): boolean {
   try {
-    return subject.checkIssued(issuer) && subject.verify(issuer.publicKey);
+    return subject.verify(issuer.publicKey);
   } catch {
     return false;
   }

@@ -16,6 +16,8 @@ const middle = (validity?: Validity) =>
 const issuer = { certificate: middle(), key };
 const server = (names: readonly string[], validity?: Validity) =>
   toX509(createCertificate('gateway', ownKey, { use: 'server', issuer, names }, validity));
+const own = { certificate: createCertificate('gateway', ownKey, { use: 'root' }), key: ownKey };
+const selfSigned = toX509(createCertificate('gateway', ownKey, { use: 'server', issuer: own, names: ['gateway'] }));
 const client = toX509(createCertificate('client', ownKey, { use: 'client', issuer }));
 const chain = [toX509(middle())];
 
@@ -27,6 +29,7 @@ it.each<[string, X509Certificate, readonly X509Certificate[], readonly string[],
   ['for addresses', server(['127.0.0.1', '::1', '192.0.2.1']), chain, ['192.0.2.1', '[::1]'], []],
   ['for any name of a domain', server(['*.bank.example']), chain, ['gateway.bank.example', 'localhost'], []],
   ['without its issuer', server(['gateway.example']), [], HOSTS, [/^The chain is incomplete: .*CN=middle/]],
+  ['that is self-signed without being a CA', selfSigned, [], ['gateway'], []],
   ['that is a root itself', toX509(root), [], [], [/does not allow digital signatures/]],
   [
     'whose issuer has expired',
