@@ -13,6 +13,8 @@ let watch = null;
 let q = '';
 /** Time at which the totals expire, ms. */
 let totalsEnd = Infinity;
+/** The accounts that match, on all pages. */
+let matches = 0;
 
 element('search').addEventListener('submit', (event) => {
   event.preventDefault();
@@ -44,6 +46,7 @@ function follow(search) {
         showAccounts(list, new Set([...added, ...changed]));
         showTotals();
       },
+      onConfirmed: showAge,
       onError: (problem, shown) => {
         if (shown) element('freshness').textContent = `Accounts as of ${toTime(shown)}`;
         else clear('No accounts');
@@ -93,8 +96,14 @@ function showAccounts({ accounts, page, snapshot }, marked) {
     return [name, iban ?? '', formatAmount(balance?.current, balance?.currency ?? currency)];
   });
   showRows('accounts', rows, (index) => marked.has(accounts[index].id));
+  matches = page.total;
+  showAge(snapshot);
+}
+
+/** A copy becomes newer even if its accounts do not change. */
+function showAge(snapshot) {
   const copy = snapshot.stale ? `, an older copy, as of ${toTime(snapshot)}` : '';
-  element('freshness').textContent = `${page.total} accounts${copy}`;
+  element('freshness').textContent = `${matches} accounts${copy}`;
 }
 
 function showRows(id, rows, isMarked = () => false) {

@@ -2,6 +2,7 @@
 // 503, no network, and the HTML page of an intermediate proxy.
 const [notice, list] = document.querySelectorAll('p, ul');
 let etag, asOf;
+let failure = '';
 let end = Infinity;
 
 async function poll() {
@@ -16,6 +17,7 @@ async function poll() {
     if (response.status === 304 && !etag) return poll(); // it has expired in the meantime
     if (response.status === 200) show(await response.json());
     else if (response.status !== 304) throw await toError(response);
+    failure = '';
     etag = response.headers.get('ETag') ?? etag;
     asOf = response.headers.get('Snapshot-As-Of'); // after a 304, this applies, not the body
     const lifeMs = Date.parse(response.headers.get('Snapshot-Expires-At')) - Date.parse(asOf);
@@ -27,7 +29,8 @@ async function poll() {
     expire(); // a copy may arrive in its last second
   } catch (error) {
     if (error.code === 'access-not-granted') clear();
-    notice.textContent = `${etag ? toAge() : ''}${error.message}`;
+    failure = error.message;
+    notice.textContent = `${etag ? toAge() : ''}${failure}`;
   }
   setTimeout(poll, seconds * 1000);
 }
@@ -54,7 +57,7 @@ function clear() {
   list.replaceChildren();
   etag = undefined;
   end = Infinity;
-  notice.textContent = 'The balances have expired.';
+  notice.textContent = `The balances have expired. ${failure}`;
 }
 
 const expire = () => Date.now() > end && clear();

@@ -347,6 +347,12 @@ suite('the pages of the recipes', () => {
       expect(samples.slice(from).filter(({ amountsShown, aged }) => amountsShown > 0 && !aged)).toEqual([]);
     }
   }
+  /** Without a network, each sample after the first error has it too. */
+  async function assertErrorStays(page: Page): Promise<void> {
+    const texts = (await page.evaluate<Sample[]>('samples')).map(({ text }) => text);
+    const hasError = (text: string) => /network-error|No response|Failed to fetch/.test(text);
+    expect(texts.slice(texts.findIndex(hasError)).filter((text) => !hasError(text))).toEqual([]);
+  }
   /** The amounts on the screen in the first frame after this time, when all timers due by then have run. */
   const amountsAt = (page: Page, at: number) =>
     page.evaluate<number>(`new Promise((resolve) => {
@@ -376,6 +382,7 @@ suite('the pages of the recipes', () => {
     await forget();
     await context.setOffline(true);
     await assertAgedThenGone();
+    for (const page of [pages.vite, pages.react, pages.vue, pages.plain, pages.example]) await assertErrorStays(page);
     await context.setOffline(false);
     await allAreWell();
   });
