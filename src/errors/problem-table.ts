@@ -202,7 +202,7 @@ export const PROBLEMS = {
     when: 'The bank returned an unexpected 4xx status or a redirect.',
     steps: [
       'Compare BANK_BASE_URL and BANK_AUTH_URL with the addresses from the bank. A redirect, or a 404 for the token, suggests a wrong address. For a 403, ask the bank about its allowlist.',
-      'If they are right, ask the bank why it rejects our calls. It needs the time and the status.',
+      'If they are right, ask the bank why it rejects our calls. It needs the time, the status and our address (`EGRESS_PUBLIC_ADDRESS`).',
       DOCTOR,
       'After a change of an address, [restart](troubleshooting.md#commands).',
     ],
