@@ -41,7 +41,7 @@ export type NoteAsked = (error: GatewayError | null) => void;
 class ListRefresh {
   pagesAsked = 0;
   bytes = 0;
-  /** True once the bank asked us to wait, or two pages failed at the same time: it may limit calls. */
+  /** True once the bank asked us to wait, or a page failed while another was retried: it may limit calls. */
   isOneByOne = false;
   /** Runs the retries one after another. */
   readonly retries = pLimit(1);
