@@ -93,6 +93,14 @@ describe('the guide', () => {
     }
   });
 
+  it.each([
+    ['client', '/docs/guide/errors#network-error'],
+    ['changelog', '/docs/guide/api#freshness'],
+    ['api', '/docs/guide/client#install'],
+  ])('links %s with %s', async (name, address) => {
+    expect((await answerOf(`/docs/guide/${name}`)).text).toContain(`<a href="${address}"`);
+  });
+
   it('has a search whose every part exists', async () => {
     const { json: parts } = await gateway.get('/docs/guide/search.json');
     expect((parts as { href: string }[]).length).toBeGreaterThan(100);

@@ -88,9 +88,10 @@ export class GuideController {
     }));
   }
 
-  /** The target of a link between documents. */
+  /** The target of a link between documents, which are in `docs/`, in `client/` and above both. */
   #find(link: string): GuidePage | undefined {
-    return this.#pages.get(link.replace('../client/README.md', 'client.md').replace('../CHANGELOG.md', 'changelog.md'));
+    const file = link.replace('../client/README.md', 'client.md').replace('../CHANGELOG.md', 'changelog.md');
+    return this.#pages.get(file.replace(/^(?:\.\.\/)?docs\//, ''));
   }
 }
 
