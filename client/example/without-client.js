@@ -1,5 +1,5 @@
-// The page of docs/web-apps.md#a-live-page-with-vite without the client and without a build step. It handles 502 and
-// 503, no network, and the HTML page of an intermediate proxy.
+// The page of docs/web-apps.md#a-live-page-with-vite without the client and without a build step. It handles the
+// gateway's errors, no network, and the HTML page of an intermediate proxy.
 const [notice, list] = document.querySelectorAll('p, ul');
 let etag, asOf;
 let failure = '';

@@ -15,16 +15,15 @@ export interface CallOptions {
   /** Aborts the call, which then fails with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Maximum duration of this call, ms, including retries: a whole number up to 2 147 483 647. Default: the client's.
+   * Maximum duration of a call, ms, with its retries: a whole number up to 2 147 483 647. Default of the client: 30 000; of
+   * a call: the client's.
    */
   readonly deadlineMs?: number | undefined;
   /** `false` disables retries: a 503 fails at once, even with a `Retry-After`. */
   readonly retry?: boolean | undefined;
-  /** Called before each retry of a 503, before the wait of `retryAfterMs`. Default: the client's. */
+  /** Called before each retry of a 503, before the wait of `retryAfterMs`. Default of a call: the client's. */
   readonly onRetry?: ((problem: GatewayProblem) => void) | undefined;
-  /**
-   * Makes the gateway ask the bank now, for example after a click on "refresh". The response is never stale.
-   */
+  /** Demands the result of a refresh from the bank, for example after a click on "refresh": never a stale copy. */
   readonly refresh?: boolean | undefined;
 }
 
@@ -34,10 +33,7 @@ export interface Answer<T> {
   readonly etag: string | null;
   /** Time until asking again is useful. */
   readonly maxAgeMs: number;
-  /**
-   * Time until its snapshot expires, measured from the call, so that a wrong clock of the reader does not matter; null
-   * if unknown.
-   */
+  /** Time until its snapshot expires; null if unknown. */
   readonly expiresInMs: number | null;
 }
 
@@ -47,7 +43,7 @@ interface Defaults extends Pick<CallOptions, 'onRetry'> {
   readonly headers: Headers;
 }
 
-/** Reads JSON responses with ETags, within a deadline. Retries after a 503, and throws errors as GatewayProblem. */
+/** Reads JSON responses with ETags, within a deadline, with retries. */
 export class AnswerReader {
   readonly #cache = new AnswerCache();
   /**
@@ -61,7 +57,7 @@ export class AnswerReader {
   constructor(private readonly defaults: Defaults) {}
 
   /**
-   * Returns the response, with `asOf` from its headers.
+   * Returns the response, with the times of its headers.
    * @throws GatewayProblem, the reason of the caller's own signal, or TypeError for an invalid option
    */
   async read<T extends { snapshot: Snapshot }>(url: string, options: CallOptions): Promise<Answer<T>> {
@@ -148,8 +144,8 @@ const toPresent = (snapshot: Snapshot, headers: Headers): Snapshot => ({
 });
 
 /**
- * Computed from `Age`, if there is one, and the time since the request, so that the reader's clock does not matter. `Age`
- * is in whole seconds.
+ * Computed from the time since the request and `Age`, which is in whole seconds, so that the reader's clock does not
+ * matter; without `Age`, from that clock.
  */
 function toExpiresInMs(snapshot: Snapshot, age: string | null, askedAt: number): number | null {
   const seconds = /^\d{1,9}$/.exec(age ?? '')?.[0];

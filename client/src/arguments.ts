@@ -1,6 +1,6 @@
 /** Maximum duration of a timer, ms. */
 const MAX_DEADLINE_MS = 2 ** 31 - 1;
-/** Names that the gateway counts separately. It counts all others as `other`. */
+/** Names that the gateway may count separately, instead of as `other`. */
 const CLIENT_NAME = /^(?!other$)(?!(.*\d){5})[\w.-]{1,40}$/;
 
 /** @throws TypeError that names the argument, if it is invalid */

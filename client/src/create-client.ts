@@ -53,7 +53,7 @@ export interface Client {
   getAccount(id: string, options?: CallOptions): Promise<AccountAnswer>;
   /** Returns the exact totals by currency. */
   getBalances(filter?: AccountFilter, options?: CallOptions): Promise<BalancesAnswer>;
-  /** Polls a page of the list and reports changes until it is closed (README.md#watch). */
+  /** Polls a page of the list and reports changes (README.md#watch). */
   watch(query: AccountQuery, handlers: WatchHandlers, options?: Pick<CallOptions, 'signal'>): Watch;
   /** Returns the state of a page of the list for components: one object for equivalent queries while it is used. */
   observe(query?: AccountQuery): Observed;

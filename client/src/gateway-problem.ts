@@ -21,17 +21,17 @@ interface ProblemParts {
   readonly cause?: unknown;
 }
 
-/** Thrown by every failed call, except when the caller aborts it. Branch on `code`; the rest is for people. */
+/** The error of a failed call. Branch on `code`, not on the message. */
 export class GatewayProblem extends Error {
   override readonly name = 'GatewayProblem';
   readonly code: GatewayProblemCode;
   /** `caller`, `operator`, `network` or `bank`. */
   readonly owner: GatewayProblemOwner;
-  /** The HTTP status; 0 without a response. */
+  /** The HTTP status of the response that is this error; else 0. */
   readonly status: number;
   /** Time to wait before a retry, 250 to 300 000 ms, from `Retry-After`; null without one. */
   readonly retryAfterMs: number | null;
-  /** Finds the line in the gateway's log; null if no gateway responded. */
+  /** `X-Request-Id` of the response, which finds the line in the gateway's log; null without one. */
   readonly requestId: string | null;
   /** The invalid parameters, for `invalid-request`. */
   readonly errors: readonly { readonly name: string; readonly reason: string }[];
@@ -71,15 +71,15 @@ const CHECK =
   "Check baseUrl with its port, the dev server's proxy, and whether the gateway's CORS_ORIGINS lists this page.";
 
 /**
- * The problem of a call without a response: refused, no DNS, cut off, or forbidden by CORS.
+ * The problem of a call without a response.
  * @param url the address that was tried. The message leaves out its query, which may contain data
  */
 export const toNetworkProblem = (cause: unknown, url: string): GatewayProblem =>
   toSilence('network-error', `No response from ${toAddress(url)}. ${CHECK}`, cause);
 
-/** The problem of a call without a complete response within the deadline. */
+/** The problem of a call without a result within the deadline; a 503 that is retried is none. */
 export const toDeadlineProblem = (cause: unknown, url: string, deadlineMs: number): GatewayProblem =>
-  toSilence('deadline-exceeded', `No answer within ${deadlineMs} ms from ${toAddress(url)}.`, cause);
+  toSilence('deadline-exceeded', `No result within ${deadlineMs} ms from ${toAddress(url)}.`, cause);
 
 const toSilence = (code: ClientCode, message: string, cause: unknown): GatewayProblem =>
   new GatewayProblem({ code, owner: 'network', message, remedy: CHECK, cause });

@@ -7,8 +7,8 @@ const MAX_RESTARTS = 3;
 
 /**
  * Fetches all pages of one snapshot. Pages belong together if they have the same `asOf`; an ETag covers only one page.
- * If `asOf` changes between pages, all are requested again; a page with unchanged data costs a 304. @throws
- * GatewayProblem snapshot-changing if it changes again after three restarts
+ * If `asOf` changes between pages, all are requested again. @throws GatewayProblem snapshot-changing if it changes again
+ * after three restarts
  */
 export async function gatherAccounts(
   readPage: (page: { pageNumber: number; pageSize: number }) => Promise<AccountList>,

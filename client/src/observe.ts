@@ -16,7 +16,7 @@ interface Shown<T> {
   readonly data: T;
   /** Time of the request to the bank for `data`. */
   readonly asOf: string;
-  /** Time at which `data` becomes null unless a new response comes first. */
+  /** `data` becomes null by then unless a new response comes first. */
   readonly expiresAt: string;
 }
 
@@ -34,7 +34,7 @@ interface NoFailure {
 interface Failure {
   /** The last attempt's error; null after a successful response. */
   readonly error: GatewayProblem | null;
-  /** With an error: the time of the next attempt; null if there is none. */
+  /** With an error: the time of the next attempt; null while `refresh` makes it. */
   readonly nextAttemptAt: string | null;
 }
 
@@ -44,7 +44,7 @@ interface Failure {
  * - `loading`: no response yet
  * - `current`: up to date
  * - `copy`: an older copy: show `asOf`
- * - `expired`: nothing may be shown: the data has expired, or the first calls failed
+ * - `expired`: there is no data that may be shown
  * - `ended`: an error that a retry cannot fix (4xx other than 408 and 429); `refresh` tries again
  */
 export type ObservedState<T = AccountList> =
@@ -107,7 +107,7 @@ interface Observer<T> extends Observed<T> {
   readonly catchUp: (asOf: string) => void;
 }
 
-/** @param onNewer called with the `asOf` of each newer snapshot */
+/** @param onNewer called with the `asOf` of a newer snapshot, unless `catchUp` got it */
 function observe<T extends Body>(read: Read<T>, onNewer: (asOf: string) => void): Observer<T> {
   const listeners = new Set<() => void>();
   let state: ObservedState<T> = LOADING;
@@ -140,7 +140,7 @@ function observe<T extends Body>(read: Read<T>, onNewer: (asOf: string) => void)
     else set({ ...state, ...NO_DATA, status: 'expired' });
   }
 
-  /** Unless somebody has subscribed again at once, like a component that replaces another. */
+  /** Stops, unless somebody has subscribed again at once, like a component that replaces another. */
   function stopIfUnused(): void {
     if (listeners.size > 0) return;
     polling?.close();

@@ -23,7 +23,7 @@ export interface Polling {
   close(): void;
 }
 
-/** Makes the polled call with these options. @throws GatewayProblem, or TypeError without a page's origin */
+/** Makes the polled call with these options. @throws GatewayProblem; TypeError without a page's origin; the signal's reason */
 export type Read<T> = (options: CallOptions) => Promise<Answer<T>>;
 
 /** Freshness is in whole seconds, rounded down: a poll one second later gets new data. */
@@ -106,8 +106,8 @@ interface Page extends Partial<Pick<EventTarget, 'addEventListener' | 'removeEve
 }
 
 /**
- * Waits for this many ms and, in a hidden tab, until the tab becomes visible. Ends early when the tab becomes visible
- * or the network returns.
+ * Waits for this many ms, in a hidden tab also until it is visible. Ends early when the tab becomes visible, the network
+ * returns to a visible one, or `ended` aborts.
  */
 function untilDue(ms: number, ended: AbortSignal): Promise<void> {
   const { document, addEventListener, removeEventListener } = globalThis as Page;

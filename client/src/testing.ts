@@ -74,8 +74,8 @@ export interface FakeGateway {
 export declare const createFakeGateway: (options?: FakeGatewayOptions) => FakeGateway;
 
 /**
- * An account with these fields; the others have plain values. `current` is the sum of `beginOfDay` and `intraDay`; alone,
- * it is also `beginOfDay`. @throws TypeError for an amount that is not a decimal string
+ * An account with these fields; the others have plain values. `current` defaults to `beginOfDay` + `intraDay`; given
+ * alone, it is also `beginOfDay`. @throws TypeError for an amount that is not a decimal string
  */
 export declare const fakeAccount: (
   partial?: Partial<Omit<Account, 'balances'>> & { readonly balances?: readonly Partial<Balance>[] },

@@ -14,14 +14,14 @@ export interface Changes {
 /** Not called after `close()`. An error that a handler throws is reported as uncaught, or in Node printed. */
 export interface WatchHandlers {
   /**
-   * Called when accounts, `page`, `stale` or `complete` have changed, and with the first successful response after an error
-   * or `onExpired`.
+   * Called with the first successful response, also after an error or `onExpired`, and when accounts, `page`, `stale` or
+   * `complete` have changed.
    */
   readonly onData: (answer: AccountList, changes: Changes) => void;
   /** Called with each successful response that `onData` does not receive: the same data, with its times. */
   readonly onConfirmed?: ((snapshot: Snapshot) => void) | undefined;
   /**
-   * Called after each failed attempt. A 4xx other than 408 and 429 ends the watch. `shown` is the snapshot of the data that
+   * Called after each failed attempt. A 4xx other than 408 and 429 ends the watch, until `refresh`. `shown` is the snapshot of the data that
    * may stay on the screen, with the time at which it was last confirmed; null if none may.
    */
   readonly onError?: ((problem: GatewayProblem, shown: Snapshot | null) => void) | undefined;
@@ -76,7 +76,7 @@ function assertHandlers(handlers: WatchHandlers): void {
 /** The previous response, reduced to the parts that the next one is compared with. */
 interface State {
   readonly etag: string | null;
-  /** Everything except `asOf`, which changes even if the data does not. */
+  /** Everything except the times, which change even if the data does not. */
   readonly text: string;
   readonly accounts: ReadonlyMap<string, string>;
 }

@@ -20,7 +20,7 @@ interface Snapshot {
   readonly monotonic: number;
 }
 
-/** The snapshot returned by the gateway's cache, and its source. */
+/** A snapshot as the gateway's cache returns it. */
 export interface Served extends Pick<ServedSnapshot, 'stale' | 'cache' | 'failure' | 'retryInMs'> {
   readonly ageMs: number;
   readonly list: AccountList;

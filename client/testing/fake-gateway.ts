@@ -210,7 +210,7 @@ export function createFakeGateway({ accounts = DEFAULT_ACCOUNTS, now }: FakeGate
 function toError({ code, retryAfterMs }: QueuedFailure): GatewayError {
   const { status, when } = PROBLEMS[code];
   return new GatewayError(code, when, {
-    // each 502, 503 and 504 comes with a back-off
+    // as in a back-off
     retryAfterMs: retryAfterMs ?? (status >= 502 ? 30_000 : undefined),
     errors: code === 'invalid-request' ? [{ name: 'pageSize', reason: 'must be at most 1000' }] : undefined,
   });
@@ -271,7 +271,7 @@ function toTime(now: NonNullable<FakeGatewayOptions['now']>): number {
   return time;
 }
 
-/** @throws TypeError for accounts that the gateway could not return */
+/** @throws TypeError for too many accounts, or one that the gateway could not return */
 function toCopies(accounts: readonly Account[]): readonly Account[] {
   if (accounts.length > MAX_ACCOUNTS)
     throw new TypeError(`accounts must be at most ${MAX_ACCOUNTS}: ${accounts.length}`);

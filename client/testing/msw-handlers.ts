@@ -26,7 +26,7 @@ export function mswHandlers({ fetch }: Pick<FakeGateway, 'fetch'>): unknown[] {
     async run({ request, requestId }: Execution) {
       if (!predicate({ request })) return null;
       const response = await fetch(request.clone()).catch((error: unknown) => {
-        // nobody reads the response to a call whose caller left
+        // the caller left, or nothing responds
         if (request.signal.aborted || error instanceof TypeError) return Response.error();
         throw error;
       });
