@@ -19,7 +19,7 @@ const MAX_PLACES = 10_000;
 /** The forms found at each place in one kind of exchange: the status, a header, a path of the body. */
 type Forms = Map<string, Set<string>>;
 
-/** Differences in form between two recordings of a bank, one per line. Values are not compared. */
+/** Differences in form, status and COMPARED_VALUES between two recordings of a bank, one per line. */
 export function compareForms(before: readonly Exchange[], now: readonly Exchange[]): string[] {
   return Object.entries(NAMES).flatMap(([kind, name]) => {
     const formsIn = (exchanges: readonly Exchange[]) => toForms(exchanges.filter((each) => each.kind === kind));

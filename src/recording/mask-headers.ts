@@ -26,7 +26,7 @@ const VALUES = new Map([
   ],
 ]);
 
-/** Header names with the values that matter; null for every other value. A name that is not plain is masked. */
+/** Header names but those OF_THE_HOP, with the values that matter, else null. A name that is not plain is masked. */
 export function maskHeaders(headers: IncomingHttpHeaders, mask: Mask): Record<string, string | null> {
   const shown = Object.entries(headers).flatMap(([name, value]) => {
     if (OF_THE_HOP.has(name)) return [];

@@ -12,7 +12,7 @@ const shapeOf = (text: string) =>
 
 describe('a mask', () => {
   it.each(['Müller & Söhne GmbH', '東京サンプル株式会社', 'Ελλάδα "κύριος" حساب', '0012345678', 'A', 'HRB 4471', '٣٤'])(
-    'replaces each letter and digit of %s with another of its kind: the same for equal values, another for another key',
+    'replaces each letter and digit of %s with another of its kind: the same for equal values, others in another mask',
     (value) => {
       const mask = new Mask();
       const masked = mask.text(value);
@@ -75,7 +75,7 @@ describe('a mask', () => {
   });
 
   it.each(['19435.50', '-0.01', '12345678901234567.89', '1.5E3', '7', '100', '-2500000.00', '1'])(
-    'keeps sign, digits before and after the point, and exponent of a number: %s',
+    'keeps the sign of a number, how many digits are before and after its point, and an exponent: %s',
     (value) => {
       for (let times = 0; times < 20; times++) {
         const masked = new Mask().number(value);
@@ -152,7 +152,7 @@ describe('a masked body', () => {
   });
 
   it.each(['{"type":"Nordlys"}', '"Nordlys"', '\ufeff{"a":"Nordlys"}', ''])(
-    'masks anything but a document as a text: %j',
+    'masks the texts of a document, and anything else as one text: %j',
     (body) => {
       expect(mask(body)).not.toContain('Nordlys');
       expect(mask(body)).toHaveLength(body.length);

@@ -12,7 +12,7 @@ export type MaskedRecording = NonNullable<ReturnType<Recorder['mask']>>;
 
 export interface BankDescription {
   readonly tls: RecordingFacts['tls'];
-  /** Words that must not be in the recording, in lower case. */
+  /** Words, in lower case, that are masked even in place of a word of an open list. */
   readonly secrets: ReadonlySet<string>;
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 
-/** Thrown if the sandbox cannot start. The message is one line with the setting and the remedy. */
+/** Thrown if the sandbox cannot start. The message is one line with the setting or option. */
 export class SandboxNotStarted extends Error {
   override name = 'SandboxNotStarted';
 }

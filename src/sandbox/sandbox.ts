@@ -54,7 +54,7 @@ export interface Sandbox {
   readonly isIdentityReplaced: boolean;
   /** The server of the account list. */
   readonly server: Server;
-  /** Requests received, oldest first; grows while it runs. */
+  /** The last ten thousand requests, oldest first; updated while it runs. */
   readonly requests: ReadonlyArray<SeenRequest>;
   /** Ends everything at once, including hanging calls. May be called twice. */
   close(): Promise<void>;
@@ -197,7 +197,7 @@ function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
 
-/** A name that the certificate covers and that leads here: preferably an address, because localhost may mean ::1. */
+/** A name that the certificate covers and that leads here: preferably 127.0.0.1, because localhost may mean ::1. */
 function toReachable(host: string, names: readonly string[]): string {
   const name = isWildcard(host) ? (names.find((each) => each === '127.0.0.1') ?? names[0] ?? 'localhost') : host;
   return isIP(name) === 6 ? `[${name}]` : name;

@@ -93,7 +93,7 @@ describe('the control port', () => {
     [{ movement: 1 }, 'movement must be true or false'],
     [{ revokeTokens: false }, 'revokeTokens must be true'],
     [{ allowedIps: '::1' }, 'allowedIps must be a list of at most 1000'],
-    [{ failNext: '503' }, 'failNext.0 must be an object with endpoint, times and with'],
+    [{ failNext: '503' }, 'failNext.0 must be an object with endpoint, with and optionally times'],
     [{ failNext: { endpoint: 'accounts', with: '503', time: 2 } }, 'failNext.0.time is not a known property'],
     [[], 'the body must be a JSON object'],
   ])('rejects %j in words, not in those of a library', async (patch, problem) => {

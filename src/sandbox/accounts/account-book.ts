@@ -1,7 +1,7 @@
 import { createAccount } from './create-account.js';
 import { moveBalances } from './move-balances.js';
 
-/** All accounts of one seed. Each is created on demand and kept as JSON text, so that a page only joins strings. */
+/** All accounts of one seed. Each is created on demand and kept as JSON text. */
 export class AccountBook {
   readonly #seed: number;
   readonly #texts: string[] = [];

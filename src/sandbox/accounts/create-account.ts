@@ -60,7 +60,7 @@ export function createAccount(seed: number, index: number): BankAccount {
   return account;
 }
 
-/** Number of decimals of currencies that do not have 2 (ISO 4217). */
+/** Number of decimals of those CURRENCIES that do not have 2 (ISO 4217). */
 const DECIMALS: Readonly<Record<string, number>> = { JPY: 0, KWD: 3, BHD: 3 };
 
 /** A balance with the decimals of its currency. Amounts may be negative. */

@@ -14,7 +14,7 @@ const atMost = (count: number) => `must be a list of at most ${count}`;
 
 const queuedFault = z.strictObject(
   { endpoint: oneOf(ENDPOINTS), times: wholeNumber(1, 1_000_000).default(1), with: oneOf(FAULTS) },
-  'must be an object with endpoint, times and with',
+  'must be an object with endpoint, with and optionally times',
 );
 
 const ADDRESS = 'must be an IP address or a CIDR, such as 127.0.0.1 or 10.0.0.0/8';

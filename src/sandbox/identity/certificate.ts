@@ -24,8 +24,8 @@ type Kind =
   | { readonly use: 'client'; readonly issuer: Issuer };
 
 /**
- * Creates a signed certificate with the extensions that RFC 5280 requires for its kind. CA certificates are valid for
- * five years, others for one; all begin an hour ago, for slow clocks. `names` become DNS or IP entries of
+ * Creates a signed certificate with the extensions that RFC 5280 requires for its kind. By default, CA certificates are
+ * valid for five years and others for one, from an hour ago, for slow clocks. `names` become DNS or IP entries of
  * subjectAltName.
  */
 export function createCertificate(

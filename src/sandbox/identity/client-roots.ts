@@ -18,7 +18,7 @@ export class ClientRoots {
     this.#changedAt = this.#lastChange();
   }
 
-  /** PEM. The same array until a root is added. */
+  /** PEM. The same array until the file changes. */
   get current(): string[] {
     const changedAt = this.#lastChange();
     if (this.#file && changedAt !== this.#changedAt) {

@@ -35,7 +35,7 @@ export function toRoots({ ca, clientRoots = '' }: Pick<IdentityContent, 'ca' | '
   return [ca, ...(clientRoots.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [])];
 }
 
-/** True if everything but the client certificate is usable: all files exist, the root is valid and its key matches. */
+/** True if everything but the client certificate is usable. */
 export function canRenewClient(found: Partial<IdentityContent>, now = Date.now()): found is RenewableIdentity {
   const { ca, caKey, serverKey, passcode, username, password } = found;
   if (!ca || !caKey || !serverKey || !passcode || !username || !password) return false;

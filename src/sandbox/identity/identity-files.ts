@@ -19,7 +19,7 @@ const NAMES = {
 
 type Part = keyof typeof NAMES;
 
-/** Everything that the sandbox keeps on disk, as strings (the PFX as bytes). */
+/** The content of the files, as strings (the PFX as bytes). */
 export type IdentityContent = { readonly [P in Exclude<Part, 'clientRoots'>]: P extends 'pfx' ? Buffer : string } & {
   /** Client roots in addition to `ca`, PEM, concatenated. */
   readonly clientRoots?: string;

@@ -11,7 +11,7 @@ import {
 import { createKeyPair, toKeyPair, type KeyPair } from './key-pair.js';
 import { createPfx } from './pfx.js';
 
-/** Number of roots to keep, newest first. */
+/** Number of additional roots to keep: the newest. */
 const MAX_CLIENT_ROOTS = 10;
 
 interface LoadedIdentity {

@@ -8,7 +8,7 @@ export interface Answer {
   readonly body: string;
   /** Recorded header names, with the recorded values: sent instead of ours. */
   readonly recorded?: Readonly<Record<string, string | null>>;
-  /** Id of the token issued or used, for the request log. */
+  /** Of the token issued or used, for the request log. */
   readonly tokenNumber?: number | null;
 }
 

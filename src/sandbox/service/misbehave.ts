@@ -7,7 +7,7 @@ const FIREWALL_PAGE =
   '<!DOCTYPE html><html><head><title>Request Rejected</title></head><body>The requested URL was rejected. ' +
   'Please consult with your administrator.<br>Your support ID is: 0000000000000000000</body></html>';
 
-/** The response that replaces the normal one; null for switches that break the connection instead. */
+/** The response that replaces the normal one; null for a fault of the connection. */
 export function toFaultAnswer(fault: Fault, endpoint: Endpoint): Answer | null {
   switch (fault) {
     case '401':

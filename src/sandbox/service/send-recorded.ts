@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import type { Answer } from './answer.js';
 
-/** Headers written by the runtime. */
+/** Headers that the runtime writes, or that would change the connection. */
 const OF_THE_RUNTIME = new Set([
   'connection',
   'keep-alive',
@@ -13,7 +13,7 @@ const OF_THE_RUNTIME = new Set([
   'trailer',
 ]);
 
-/** Sends a response with the recorded header names (letter case is lost), and placeholders for masked values. */
+/** Sends a response with the other recorded headers (letter case is lost), and placeholders for masked values. */
 export function sendRecorded(
   response: ServerResponse,
   { status, body }: Answer,

@@ -2,7 +2,7 @@ import type { Endpoint, Fault } from './faults.js';
 
 const KEPT = 10_000;
 
-/** A request that reached the sandbox after TLS, without secrets: no header values, no token, no body. */
+/** A request that reached the sandbox after TLS, without secrets. */
 export interface SeenRequest {
   /** Time of arrival, ISO 8601. */
   readonly at: string;

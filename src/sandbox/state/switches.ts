@@ -22,7 +22,7 @@ interface SwitchValues {
   readonly failNext: readonly QueuedFault[];
 }
 
-/** The current behavior of the sandbox. The control port changes it; the service reads it at every request. */
+/** The current behavior of the sandbox. `SandboxControl` changes it; the service reads it at every request. */
 export class Switches {
   /** The initial settings. */
   readonly start: SwitchValues;
