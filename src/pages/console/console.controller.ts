@@ -42,7 +42,7 @@ export class ConsoleController {
   }
 }
 
-/** The page, marked as the sandbox's before its first call. */
+/** The page, marked with the mode before its first call. */
 function readPage(name: string, mode: Settings['mode']): FixedDocument {
   const html = readFileSync(builtFile(`console/${name}`), 'utf8');
   return new FixedDocument(html.replace('<html', `<html data-mode="${mode}"`), {

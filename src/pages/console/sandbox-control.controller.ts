@@ -19,7 +19,7 @@ class OwnPageGuard implements CanActivate {
   }
 }
 
-/** The switches of the embedded sandbox bank, for the console page (docs/sandbox.md#its-switches). */
+/** The switches of the embedded sandbox bank, for the live pages (docs/sandbox.md#its-switches). */
 @ApiExcludeController()
 @UseGuards(OwnPageGuard)
 @Controller('sandbox/control')

@@ -9,7 +9,7 @@ import { addCommonResponses, RESPONSE_HEADERS } from './common-responses.js';
 const LICENSE_PAGE = 'https://docs.npmjs.com/cli/configuring-npm/package-json#license';
 const DESCRIPTION = `Accounts and balances of a bank for internal web apps, from one snapshot of the bank's whole list.
 
-Amounts are decimal strings with the digits that the bank sent. Errors are \`application/problem+json\`; decide by \`code\`.
+Amounts are decimal strings; none is rounded. Errors are \`application/problem+json\`; decide by \`code\`.
 Fields and values may be added to answers. Address, host name and origin decide who may call; there are no credentials.`;
 
 /** Describes the API from the schemas that also validate it. */

@@ -31,7 +31,7 @@ ${Object.entries(schemas).map(toSchema).join('')}`;
   return toHtmlPage('API reference', renderMarkdown(markdown), { place: '/docs', index });
 }
 
-/** The order of the operations: accounts, health, errors. */
+/** The order of the operations. */
 const ORDER = ['/api/', '/health', '/metrics', '/problems'];
 const placeOf = (path: string): number =>
   ORDER.findIndex((prefix) => path.startsWith(prefix)) + (path === '/api/v1/accounts' ? -0.5 : 0);

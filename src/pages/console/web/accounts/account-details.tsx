@@ -4,6 +4,7 @@ import type { Account } from '../shared/gateway.js';
 import { toClock, toDate, toWrittenDate } from '../shared/time.js';
 import type { Navigate } from './use-view.js';
 import { CopyButton } from '../shared/copy-button.js';
+import { DEFAULT_VIEW } from './view.js';
 import { Amount, Iban, Movement, Text } from './values.js';
 
 interface DetailsProps {
@@ -12,7 +13,7 @@ interface DetailsProps {
   readonly navigate: Navigate;
 }
 
-/** All known facts of an account, balances first. */
+/** All known facts of an account. */
 export function AccountDetails({ account, asOf, navigate }: DetailsProps) {
   const { id, iban, ibans, identifiers, owner, status, currency, protection, description, interest, overdraft } =
     account;
@@ -47,7 +48,7 @@ export function AccountDetails({ account, asOf, navigate }: DetailsProps) {
             </span>
           )}
           {owner.id !== null && (
-            <button type="button" class="plain" onClick={() => navigate({ ownerId: owner.id ?? '', account: '' })}>
+            <button type="button" class="plain" onClick={() => navigate({ ...DEFAULT_VIEW, ownerId: owner.id ?? '' })}>
               All of this owner
             </button>
           )}

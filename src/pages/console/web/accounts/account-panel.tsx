@@ -11,7 +11,7 @@ const WIDE = '(min-width: 1440px)';
 interface Props {
   /** Empty while no account is open. */
   readonly id: string;
-  /** Accounts of the list, for the links to the previous and next account. */
+  /** Accounts of the list, to go to the previous and next one. */
   readonly accounts: readonly Account[];
   readonly turn: number | string;
   readonly navigate: Navigate;

@@ -37,7 +37,7 @@ export function AccountsPage({ first, root }: Props) {
   const expired = listing.data === null && listing.snapshot !== null;
   const problems = useAnswer('problems', '', readProblems).data;
 
-  // the snapshot of the responses: a new one makes the page fetch everything again
+  // after a new snapshot or new rows, totals and the open account are fetched again
   const turn = `${health?.details.snapshot.asOf} ${listing.turn}`;
   const { currency: _currency, ...filters } = toFilters(view);
   const totals = useAnswer(JSON.stringify(filters), turn, (signal) =>
@@ -102,10 +102,10 @@ export function AccountsPage({ first, root }: Props) {
 
 interface NoticeProps {
   readonly live: Live;
-  /** Cause for balances that cannot be renewed; null while they can. */
+  /** Snapshot of balances that cannot be renewed; null while they can. */
   readonly snapshot: Listing['snapshot'];
   readonly expired: boolean;
-  /** True if there is no response for the current view. */
+  /** True if the list could not be read, except for a wrong search. */
   readonly failing: boolean;
   readonly problems: readonly ProblemEntry[];
 }
@@ -123,13 +123,14 @@ function Notice(props: NoticeProps) {
 function toNotice({ live, snapshot, expired, failing, problems }: NoticeProps): string {
   const { health, problem, goneSince } = live;
   const now = serverNow();
-  const gone = problem ? `The gateway has not answered since ${toMoment(goneSince ?? now, now)}. ` : '';
+  const since = `The gateway has not answered since ${toMoment(goneSince ?? now, now)}. `;
+  const gone = problem ? (problem.status === 0 ? since : 'The gateway does not allow this page. ') : '';
   // the sentence from the status page
   const why = !problem && health ? `${toIncident(health, now, problems)?.headline ?? ''} ` : gone;
   if (snapshot === null) return failing ? why : gone;
   const end = toMoment(snapshot.expiresAt, now);
   if (expired) return `${why}The balances expired at ${end} and are no longer shown.`;
-  return `${gone}These are the balances of ${toMoment(snapshot.asOf, now)}. They are shown until ${end}.`;
+  return `${gone}These are the balances of ${toMoment(snapshot.asOf, now)}. They are shown until ${end} at the latest.`;
 }
 
 /** True once the gateway's clock has passed this instant during a failure. It then stays true for the same instant. */

@@ -24,7 +24,7 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** One page of the accounts, searched, filtered and sorted. An open account is next to them. */
+/** One page of the accounts, searched, filtered and sorted. */
 export function Accounts({ listing, view, navigate, currencies, gone, expired, environment, host, children }: Props) {
   const { data, problem, pending, changed } = listing;
   const filtered = Object.keys(toFilters(view)).length > 0;

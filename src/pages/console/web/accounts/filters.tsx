@@ -19,8 +19,8 @@ const STATUSES = ['Active', 'Closed'];
 const SORT_NAMES: Readonly<Record<Sort, string>> = {
   name: 'Name',
   '-name': 'Name, Z to A',
-  current: 'Balance, lowest first',
-  '-current': 'Balance, highest first',
+  current: 'Currency, then lowest balance',
+  '-current': 'Currency Z to A, then highest balance',
   currency: 'Currency',
   '-currency': 'Currency, Z to A',
   status: 'Status',
@@ -29,7 +29,7 @@ const SORT_NAMES: Readonly<Record<Sort, string>> = {
   '-openedAt': 'Opened, newest first',
 };
 
-/** Search and filters, as they are in the address bar. */
+/** Search, filters and sort order, as they are in the address bar. */
 export function Filters({ view, navigate, currencies, owners }: Props) {
   const active = Object.keys(toFilters(view)).length > 0;
   const owner = owners.find(({ id }) => id === view.ownerId)?.name ?? view.ownerId;
@@ -38,7 +38,7 @@ export function Filters({ view, navigate, currencies, owners }: Props) {
       <Search view={view} navigate={navigate} />
       <Choice
         label="Status"
-        all="Active and closed"
+        all="All statuses"
         value={view.status}
         options={STATUSES.map((value) => [value, value])}
         onChoose={(status) => navigate({ status })}

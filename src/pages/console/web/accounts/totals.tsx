@@ -22,7 +22,7 @@ interface Props {
   readonly navigate: Navigate;
 }
 
-/** The current balances summed by currency. Each line filters by its currency. */
+/** The current balances summed by currency. A currency filters by it. */
 export function Totals({ answer: { data, problem }, view, navigate }: Props) {
   const [all, setAll] = useState(false);
   const totals = data?.totals ?? [];
@@ -45,7 +45,7 @@ export function Totals({ answer: { data, problem }, view, navigate }: Props) {
         )}
       </div>
       {totals.length === 0 && (data || problem) && (
-        <p class="quiet">{data ? 'No accounts to add up.' : 'No totals: no snapshot is available.'}</p>
+        <p class="quiet">{data ? 'No balances to add up.' : 'No totals to show.'}</p>
       )}
       {totals.length > 0 && (
         <table>

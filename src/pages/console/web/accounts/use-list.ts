@@ -11,7 +11,7 @@ export interface Listing {
   readonly problem: GatewayProblem | null;
   /** True if the data belongs to the previous view. */
   readonly pending: boolean;
-  /** Accounts whose data changed with the last response. */
+  /** Accounts whose data changed with the last answer that brought data. */
   readonly changed: ReadonlySet<string>;
   /** Increases with each answer that brings data. */
   readonly turn: number;

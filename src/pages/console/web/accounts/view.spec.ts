@@ -69,16 +69,17 @@ describe('a view as a query of the API', () => {
 });
 
 describe('a view without the gateway', () => {
-  const account = { description: null, status: 'Active', currency: 'EUR', owner: { id: 'o', name: 'Nordlys' } };
+  const owner = { id: 'o', name: 'Nordlys', number: '4471' };
+  const account = { owner, description: null, status: 'Active', currency: 'EUR', identifiers: [{ account: '0012' }] };
   const accounts = [
-    { ...account, name: 'Payroll', iban: 'DE80' },
-    { ...account, name: 'Tax', iban: null, currency: 'USD' },
+    { ...account, name: 'Payroll', ibans: ['LU06', 'DE80'] },
+    { ...account, name: 'Tax', ibans: [], currency: 'USD' },
   ] as unknown as Account[];
   const namesOf = (change: Partial<View>) =>
     filterShown(accounts, { ...DEFAULT_VIEW, ...change }).map(({ name }) => name);
 
-  it('filters the loaded accounts', () => {
-    expect(namesOf({})).toEqual(['Payroll', 'Tax']);
+  it('filters the loaded accounts, by each text that the search covers', () => {
+    for (const q of ['', '0012', '4471']) expect(namesOf({ q })).toEqual(['Payroll', 'Tax']);
     expect(namesOf({ q: ' nordLYS', currency: 'usd' })).toEqual(['Tax']);
     expect(namesOf({ q: 'de80', ownerId: 'O' })).toEqual(['Payroll']);
     expect(namesOf({ status: 'Closed' })).toEqual([]);

@@ -1,6 +1,6 @@
 import type { Account } from '../shared/gateway.js';
 
-/** The view in the address bar. Its parameter names are those of the API's query (docs/api.md#query). */
+/** The view in the address bar. Its parameters but `account` are those of the API's query (docs/api.md#query). */
 export interface View {
   readonly q: string;
   readonly status: string;
@@ -90,11 +90,15 @@ export function filterShown(accounts: readonly Account[], { q, status, currency,
       same(account.status, status) &&
       same(account.currency, currency) &&
       same(account.owner.id, ownerId) &&
-      [account.name, account.description, account.iban, account.owner.name].some((text) =>
-        text?.toLowerCase().includes(search),
-      ),
+      textsOf(account).some((text) => text?.toLowerCase().includes(search)),
   );
 }
+
+const textsOf = ({ name, description, ibans, identifiers, owner }: Account) =>
+  [name, description, owner.name, owner.number].concat(
+    ibans,
+    identifiers.map((each) => each.account),
+  );
 
 /** The name of a download: environment, filters and the time of the data. */
 export function toFileName(environment: string, view: Filters, asOf: string): string {
@@ -104,5 +108,5 @@ export function toFileName(environment: string, view: Filters, asOf: string): st
   return `${safe.join('_')}.csv`;
 }
 
-/** The sort after a click on a header: ascending, then descending. */
+/** The sort after a click on a header: ascending, then descending, in turns. */
 export const turned = (sort: Sort, field: SortField): Sort => (sort === field ? `-${field}` : field);

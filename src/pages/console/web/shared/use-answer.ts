@@ -3,7 +3,7 @@ import { toProblem, type GatewayProblem } from './gateway.js';
 
 const RETRY_MS = 5000;
 
-/** The last successful response, and the problem of the current attempt. */
+/** The last successful response, and the problem of the last attempt. */
 export interface Answer<T> {
   readonly data: T | null;
   readonly problem: GatewayProblem | null;

@@ -14,7 +14,7 @@ const REFRESH_AFTER_MS = [0, 1500, 4000, 8000, 16_000];
 const SHOW_AFTER_MS = [300, 1300];
 
 /**
- * Keeps the frame around the content: the header, the sandbox bar, and the dimmed look while the gateway is
+ * Keeps the frame around the content: the header, the sandbox bar, the focus, and the dimmed look while the gateway is
  * unreachable.
  * @param show fetches the page's data from the gateway
  */

@@ -9,7 +9,7 @@ const [CALM_MS, SOON_MS] = [10_000, 3000];
 /** The last responses, and the reason why there are no newer ones. */
 export interface Live {
   readonly health: Health | null;
-  /** The last hour, of the same poll as the health, or of an earlier one if it could not be read; null on a page that does not fetch it. */
+  /** The last hour, of the same poll as the health, or of an earlier one if it could not be read; null before the first, and on a page that does not fetch it. */
   readonly recent: Recent | null;
   /** Time of the responses, ms by the gateway's clock. */
   readonly answeredAt: number;

@@ -7,7 +7,7 @@ import { toServed } from './served.js';
 export const toActive = (recent: Recent | null): readonly RecentClient[] =>
   recent?.clients.filter(({ callsPerMinute }) => callsPerMinute > 0) ?? [];
 
-/** True if every call of an active app was rejected (4xx): it was neither served, nor failed by the gateway. */
+/** True if every call of an active app failed because of the app: it was neither served, nor failed by the gateway. */
 export const isRejected = ({ callsPerMinute, current, stale, errors }: RecentClient): boolean =>
   callsPerMinute > 0 && current + stale + errors === 0;
 

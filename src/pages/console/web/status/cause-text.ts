@@ -70,7 +70,7 @@ function toExpiry({ part }: Cause, { details: { certificate, listener, snapshot 
   }
   const { asOf, expiresAt } = snapshot;
   const copyMs = asOf === null || expiresAt === null ? null : Date.parse(expiresAt) - Date.parse(asOf);
-  const later = copyMs === null ? 'soon after' : `${toDuration(copyMs)} later`;
+  const later = copyMs === null ? 'soon after' : `within ${toDuration(copyMs)}`;
   const effect = `From then on nothing can be read from the bank, and ${later} every call fails with 503.`;
   return {
     what: `The client certificate ${expires(certificate.notAfter)}`,

@@ -4,7 +4,7 @@ import { toMoment } from '../shared/time.js';
 import { toSlowText, toSubject } from './apps.js';
 import type { Incident } from './incident.js';
 
-/** What the apps show in the meantime, for the note to their teams. */
+/** What the apps get, for whoever tells their teams. */
 export function toEffect(
   { served, isShut, copy, status, end }: Incident,
   health: Health | null,

@@ -47,7 +47,7 @@ export function IdleCard({ idle, text, health, troubles, problems, now, ask }: P
           <button type="button" class="primary" aria-disabled={isBusy} onClick={() => void (isBusy || check())}>
             {isBusy ? 'Checking…' : 'Check now'}
           </button>
-          <p class="quiet">reads the list from the bank now</p>
+          <p class="quiet">a call that accepts no copy</p>
         </div>
       </div>
       <div class="columns">
@@ -110,15 +110,13 @@ function TryCall() {
   );
 }
 
-/** The result of a call now, after a refresh, in a sentence. */
+/** The result of such a call, in a sentence. */
 async function checkNow(problems: readonly ProblemEntry[]): Promise<string> {
   const begun = performance.now();
   try {
-    const { page, snapshot } = await readNow();
+    const { page } = await readNow();
     const at = toMoment(serverNow(), serverNow());
     const took = `in ${toGrouped(Math.round(performance.now() - begun))} ms`;
-    if (snapshot.stale)
-      return `Checked at ${at}: a call gets the copy of ${toMoment(snapshot.asOf, serverNow())}, marked stale. The bank sent no newer list in time.`;
     return `Checked at ${at}: a call gets current data, ${toAccounts(page.total)}, ${took}.`;
   } catch (error) {
     const { code, status, message } = toProblem(error);

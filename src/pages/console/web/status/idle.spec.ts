@@ -66,7 +66,7 @@ describe('a gateway that no app calls', () => {
   it('says until when calls fail at once: the back-off after a rejection outlasts the minute', () => {
     const { token, bank } = failingToken('credentials-rejected', 401);
     const health = healthWith('error', { token, bank: { ...bank, nextAttemptAt: at('10:26:00') } });
-    expect(textOf(health)?.[1]).toMatch(/^The last token request, at 10:13:00, failed with 502: /);
+    expect(textOf(health)?.[1]).toMatch(/^The last token request, at 10:13:00, failed with 401: /);
     expect(textOf(health)?.[2]).toMatch(/ The copy expired at 10:17:58, so calls fail at once until 10:26:00\.$/);
     expect(textOf(health, LATER + 120_000)?.[2]).toMatch(/so the next call waits for the bank\.$/);
   });

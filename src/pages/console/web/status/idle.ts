@@ -24,8 +24,8 @@ export const toIdle = (health: Health, recent: Recent | null, now: number): Idle
   isShut(health, now) ? null : toSilence(health, recent, now);
 
 /**
- * The silence while no app is served; null while one is, while this instance stops, while calls wait for the first
- * list, and while calls are known to fail: by an attempt in the last minute, or without a certificate.
+ * The silence while no app is served; null while one is, while this instance stops, while calls wait for a slow bank, and
+ * while calls are known to fail: by an attempt in the last minute, or without a certificate.
  */
 export function toSilence(health: Health, recent: Recent | null, now: number): Idle | null {
   const { details } = health;
@@ -42,7 +42,6 @@ export function toSilence(health: Health, recent: Recent | null, now: number): I
   const failure = findFailure(toTroubles(health, []));
   // without a certificate, every call fails even before an attempt
   if (failure && (isWithinMinute(triedAt, now) || failure.part === 'certificate')) return null;
-  // while the first list is being read, calls wait
   if (toServed(health, now) === 'waiting') return null;
   return { silentMs, triedAt, rejected: rejected.map(({ name }) => toAppName(name)).toSorted() };
 }
@@ -118,14 +117,14 @@ function toReadyAt(recent: Recent | null): number | null {
 /** The result of the last attempt. */
 function toKnown({ details }: Health, triedAt: string | null, problems: readonly ProblemEntry[], now: number): string {
   const { bank, snapshot } = details;
-  if (triedAt === null) return 'No list of accounts has been read yet.';
+  if (triedAt === null) return 'No list has been read from the bank yet.';
   const at = toMoment(triedAt, now);
   const error = bank.lastError;
   if (error && error.at === triedAt) {
-    const entry = problems.find(({ code }) => code === error.code);
-    const status = entry?.status ? ` with ${entry.status}` : '';
+    const title = problems.find(({ code }) => code === error.code)?.title ?? error.code;
+    const status = error.status === null || error.status === 200 ? '' : ` with ${error.status}`;
     const what = error.target === 'token' ? 'token request' : 'refresh';
-    return `The last ${what}, at ${at}, failed${status}: ${entry?.title ?? error.code}.`;
+    return `The last ${what}, at ${at}, failed${status}: ${title}.`;
   }
   const count = snapshot.accounts === null ? '' : `: ${toAccounts(snapshot.accounts)}`;
   return `The last refresh, at ${at}, succeeded${count}.`;
@@ -161,5 +160,5 @@ function toNormal(recent: Recent | null, silentMs: number | null, now: number): 
   const before = `Before ${toMinute(now - silentMs)} there ${calls} a minute.`;
   const ends = (recent?.clients ?? []).map(({ lastAt }) => Date.parse(lastAt));
   const isSudden = ends.length > 1 && Math.max(...ends) - Math.min(...ends) < MINUTE_MS;
-  return isSudden ? `${before} All ${ends.length} apps stopped within the same minute.` : before;
+  return isSudden ? `${before} All ${ends.length} apps stopped within a minute.` : before;
 }

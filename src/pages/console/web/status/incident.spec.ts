@@ -285,6 +285,9 @@ describe('what apps get', () => {
     const health = healthWith('error', { ...failingList(), ...copyUntil('10:12:30') });
     const before = recentWith([{ lastAt: at('10:12:20') }, { current: 0, lastAt: at('10:13:00') }]);
     expect(incidentOf(health, before).headline).toBe('All calls fail with 503. No app has called since 10:12:30.');
+    const bank = { ...failingList().bank, listFailingSince: at('09:10:00') };
+    const old = incidentOf(healthWith('error', { bank, ...copyUntil('09:12:30') }), recentWith([]));
+    expect(old.headline).toBe('All calls fail with 503. No app has called in the last hour.');
   });
 });
 
@@ -339,7 +342,7 @@ describe('the cause', () => {
     ],
     [
       { certificate: expiring('2026-11-24T08:00:00.000Z', 2) },
-      'The client certificate expires on 24 Nov 2026, 08:00 UTC.From then on nothing can be read from the bank, and 5 min later every call fails with 503.',
+      'The client certificate expires on 24 Nov 2026, 08:00 UTC.From then on nothing can be read from the bank, and within 5 min every call fails with 503.',
     ],
     [
       { bank: problem('clock-skewed', 'degraded', { detail: "The clock of this machine is 95 s behind the bank's." }) },
@@ -533,7 +536,7 @@ Your app gets snapshot.stale = true. Show snapshot.asOf beside the balances, and
     const empty = healthWith('degraded', { ...failingList(), ...emptyUntil('10:14:01') });
     expect(noteOf(empty)).toContain('Do not read the empty list as "no accounts".');
     const waiting = healthWith('error', { snapshot: problem('bank-slow', 'down', NOTHING) });
-    expect(noteOf(waiting)).toContain('Calls wait, then fail with 504 bank-timeout.');
+    expect(noteOf(waiting)).toContain('Calls wait, and may fail with 504 bank-timeout.');
   });
 
   it('the note about a gateway that does not answer claims only what the page has seen', () => {

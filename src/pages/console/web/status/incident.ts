@@ -22,7 +22,7 @@ export interface Incident {
   readonly cause: Cause;
   /** Status of the calls that fail or will fail. */
   readonly status: number;
-  /** Time at which calls began to fail: the later of the cause's start and the copy's end. */
+  /** The cause's start; while calls fail, not before the copy's end. */
   readonly since: string | null;
   /** End of what apps get now, if it is certain; null otherwise. */
   readonly end: string | null;
@@ -37,6 +37,7 @@ export interface Incident {
 }
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /** A certificate with less time left may cut the apps off over a weekend. */
@@ -122,7 +123,7 @@ export function toGoneIncident(problem: GatewayProblem, since: string, problems:
       owner: isAway ? 'operator' : problem.owner,
       title: known?.title ?? headline.replace('.', ''),
       detail: isAway
-        ? `Not connected since ${toMoment(since, Date.parse(since))}. This page shows earlier data.`
+        ? `Not connected since ${toMoment(since, Date.parse(since))}. This page shows nothing newer.`
         : problem.message,
       remedy: known?.remedy ?? '',
       since,
@@ -168,7 +169,7 @@ function toHeadline({ health, recent, served, cause, status, end, since, now }: 
       if (since === null) return `All calls fail with ${status}.`;
       return hasCalled(recent, since)
         ? `All calls have failed with ${status} since ${toMoment(since, now)}.`
-        : `All calls fail with ${status}. No app has called since ${toMoment(since, now)}.`;
+        : `All calls fail with ${status}. No app has called ${toPeriod(since, now)}.`;
     case 'waiting':
     case 'untried':
       return 'Calls wait for the bank: no list of accounts is cached.';
@@ -194,6 +195,10 @@ function toHeadline({ health, recent, served, cause, status, end, since, now }: 
 /** True if an app has called since then, and its calls were not all rejected. */
 const hasCalled = (recent: Recent | null, since: string): boolean =>
   recent?.clients.some((client) => !isRejected(client) && Date.parse(client.lastAt) >= Date.parse(since)) ?? true;
+
+/** The callers of the last hour are known. */
+const toPeriod = (since: string, now: number): string =>
+  now - Date.parse(since) < HOUR_MS ? `since ${toMoment(since, now)}` : 'in the last hour';
 
 function toUntil(end: string | null, now: number): string {
   if (end === null || Date.parse(end) <= now) return '';

@@ -117,7 +117,7 @@ function toFailure({ code }: Part, cause: Cause | null, value: string, now: numb
   return cause?.since ? `${words} since ${toMoment(cause.since, now)}` : words;
 }
 
-/** Duration and time of the last refresh. */
+/** Median duration of the last calls to the bank, and time of the last refresh. */
 function toListValue({ details: { bank } }: Health, recent: Recent | null, now: number): string {
   const point = toPoints(recent).findLast(({ bankP50Ms }) => bankP50Ms !== null);
   const took = point ? `${Math.round(point.bankP50Ms ?? 0)} ms` : 'answers';

@@ -79,7 +79,7 @@ function toAppAdvice({ served, copy, cause }: Incident): string {
   if (served === 'unknown')
     return 'If your app gets no response either, it may show the balances it has, with snapshot.asOf beside them, until snapshot.expiresAt. Retry with a back-off.';
   if (served === 'empty') return 'Do not read the empty list as "no accounts".';
-  if (served === 'waiting' || served === 'untried') return `Calls wait, then fail with 504 bank-timeout. ${rule}`;
+  if (served === 'waiting' || served === 'untried') return `Calls wait, and may fail with 504 bank-timeout. ${rule}`;
   if (copy === null && served !== 'copies') return `Your app gets problem documents with code ${cause.code}. ${rule}`;
   return 'Your app gets snapshot.stale = true. Show snapshot.asOf beside the balances, and remove them after snapshot.expiresAt.';
 }

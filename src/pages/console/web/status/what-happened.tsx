@@ -15,7 +15,7 @@ interface Props {
   readonly now: number;
 }
 
-/** The notable events of the last hour in words, grouped, newest first; and a link to the accounts. */
+/** The notable events of the last hour in words, grouped, newest first; in calm times also a search. */
 export function WhatHappened({ recent, problems, current, isCalm, now }: Props) {
   const groups = recent ? groupEvents(recent.events, problems, current, now) : [];
   return (
