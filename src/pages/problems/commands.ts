@@ -10,7 +10,7 @@ interface Command {
 
 const KUBECTL = 'kubectl -n accounts-gateway';
 
-/** The commands that the steps of errors name, for each way to run the gateway: also in docs/troubleshooting.md#commands. */
+/** The commands that the steps of errors name, for each way to run the gateway: also in docs/troubleshooting.md. */
 export const COMMANDS = {
   Status: {
     step: /starts again/,

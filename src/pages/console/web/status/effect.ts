@@ -4,7 +4,7 @@ import { toMoment } from '../shared/time.js';
 import { toSlowText, toSubject } from './apps.js';
 import type { Incident } from './incident.js';
 
-/** What the apps get, for whoever tells their teams. */
+/** What the apps get, in a sentence. */
 export function toEffect(
   { served, isShut, copy, status, end }: Incident,
   health: Health | null,
