@@ -91,7 +91,7 @@ const Rejections = ({ names }: { readonly names: readonly string[] }) => (
     <p class="main">{names.length === 1 ? 'The team of the app' : 'The teams of the apps'}</p>
     <p>
       {toNames(names)}. Each response names the mistake,{' '}
-      <a href="/docs/guide/logs#follow-a-call">the log line of the call</a> its code.
+      <a href="/docs/guide/logs#follow-a-call">the log line of the call</a> its code, or status 499 if it ended early.
     </p>
   </div>
 );
