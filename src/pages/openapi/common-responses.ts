@@ -16,7 +16,7 @@ export const RESPONSE_HEADERS = {
   Age: header('The age of the data, in seconds.', 3),
   'Cache-Control': header('How long the answer may be kept; a cache subtracts `Age` from it.', 'private, max-age=10'),
   'Cache-Status': header('How the cache handled the request (RFC 9211).', 'accounts-gateway; hit; ttl=7'),
-  ETag: header('Identifies the data, whatever its age. For `If-None-Match`.', 'W/"bcWj5eK93YVZHCfq4huO6BfHDN6"'),
+  ETag: header('For `If-None-Match`. JSON: covers data, `stale` and `complete`.', 'W/"bcWj5eK93YVZHCfq4huO6BfHDN6"'),
   'Retry-After': header('Seconds to wait before a retry; on every 503, and on a 502 or 504 during a back-off.', 2),
   'Snapshot-As-Of': header(
     'When the bank was asked. After a 304 it overrides the body that the caller holds.',
@@ -42,7 +42,7 @@ export const RESPONSE_HEADERS = {
 
 const FROM_SNAPSHOT = Object.keys(RESPONSE_HEADERS).filter((name) => !['Retry-After', 'X-Request-Id'].includes(name));
 
-/** Adds the parts shared by all controllers: problems, 304 and response headers. */
+/** Adds the parts that no controller describes: problems, 304 and response headers. */
 export function addCommonResponses(paths: OpenAPIObject['paths']): void {
   for (const [path, { get }] of Object.entries(paths)) {
     if (!get) continue;

@@ -65,7 +65,7 @@ const SWITCHES: readonly Switch[] = [
   },
   {
     name: 'Balances move',
-    title: 'Balances change over time',
+    title: 'Made-up balances change over time; those of a recording do not',
     patch: { movement: true },
     isOn: ({ movement }) => movement,
   },
@@ -126,7 +126,7 @@ export function SandboxBar({ turn, refresh }: Props) {
   return (
     <div class="row between">
       <p>
-        <strong>Sandbox</strong> Made-up accounts.
+        <strong>Sandbox</strong> A pretend bank.
       </p>
       <details class="menu" onKeyDown={closeOnEscape}>
         <summary>Break something ▾</summary>
