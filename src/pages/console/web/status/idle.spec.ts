@@ -253,9 +253,10 @@ describe('the next task', () => {
     const task = toNextTask(healthWith('ok'), NOW);
     expect(task).toMatchObject({ text: 'Renew the certificate by 21 Oct 2027', waiting: '' });
     const listener = { status: 'up', subject: 'CN=api', notAfter: '2027-03-01T00:00:00.000Z', daysLeft: 99 };
-    expect(toNextTask(healthWith('ok', { listener }), NOW).text).toBe(
-      'Renew the certificate of this API by 30 Jan 2027',
-    );
+    expect(toNextTask(healthWith('ok', { listener }), NOW)).toMatchObject({
+      text: 'Renew the certificate of this API by 30 Jan 2027',
+      how: '/problems/certificate-expiring',
+    });
     const calendarOf = (health: ReturnType<typeof healthWith>) =>
       decodeURIComponent(toCalendar(toNextTask(health, NOW), health, NOW).replace(/^.*?,/, ''));
     expect(calendarOf(healthWith('ok', { listener }))).toMatch(/DESCRIPTION:accounts-gateway [^\\]+\\, CN=api\r\n/);

@@ -12,7 +12,7 @@ export function NextTask({ health, now }: { readonly health: Health; readonly no
         <a href={toCalendar(task, health, now)} download="renew-the-certificate.ics">
           Add to calendar (.ics)
         </a>{' '}
-        · <a href="/docs/guide/certificates#renew-the-certificate">How</a>
+        · <a href={task.how}>How</a>
       </p>
     </>
   );

@@ -10,6 +10,8 @@ export interface NextTask {
   readonly due: string;
   /** The certificate to renew: subject, and thumbprint if known. */
   readonly which: string;
+  /** The address of the instructions. */
+  readonly how: string;
   /** A newer certificate that is not in use yet, in words; empty without one. */
   readonly waiting: string;
 }
@@ -23,15 +25,16 @@ const STATES: Readonly<Record<string, string>> = {
 export function toNextTask({ details: { certificate, listener } }: Health, now: number): NextTask {
   const ends = Date.parse(certificate.notAfter);
   const listenerEnds = Date.parse(listener?.notAfter ?? certificate.notAfter);
-  const name = listenerEnds < ends ? 'certificate of this API' : 'certificate';
+  const ofApi = listener && listenerEnds < ends ? listener : null;
+  const name = ofApi ? 'certificate of this API' : 'certificate';
   const first = Math.min(ends, listenerEnds);
   const isDue = first - EXPIRING_MS <= now;
   const due = new Date(isDue ? now : first - EXPIRING_MS).toISOString();
   const expires = `it ${first <= now ? 'expired' : 'expires'} on ${toDate(new Date(first).toISOString())}`;
   const text = isDue ? `Renew the ${name} now: ${expires}` : `Renew the ${name} by ${toDate(due)}`;
-  const which =
-    listener && listenerEnds < ends ? listener.subject : `${certificate.subject}, ${certificate.thumbprint}`;
-  return { text, due, which, waiting: toWaiting(certificate, now) };
+  const which = ofApi?.subject ?? `${certificate.subject}, ${certificate.thumbprint}`;
+  const how = ofApi ? '/problems/certificate-expiring' : '/docs/guide/certificates#renew-the-certificate';
+  return { text, due, which, how, waiting: toWaiting(certificate, now) };
 }
 
 /** A newer client certificate that is not in use yet, in words; empty without one. */
