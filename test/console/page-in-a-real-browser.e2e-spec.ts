@@ -78,7 +78,7 @@ describeWithChromium('the console page in a real browser', () => {
     await page.locator('.apps tbody tr', { hasText: 'treasury' }).waitFor();
     const shown = await page.locator('body').innerText();
     for (const text of [
-      'A pretend bank',
+      'Made-up accounts',
       'SANDBOX',
       '127.0.0.1',
       hostname(),
@@ -218,7 +218,7 @@ describeWithChromium('the console page in a real browser', () => {
     for (const path of ['/', '/accounts', '/docs', '/docs/guide', '/problems', '/problems/bank-error', '/none']) {
       await page.goto(`${gateway.url}${path}`);
       await page.locator('.environment', { hasText: 'Sandbox' }).waitFor();
-      await page.locator('#sandbox', { hasText: 'A pretend bank' }).waitFor();
+      await page.locator('#sandbox', { hasText: 'Made-up accounts' }).waitFor();
       const icon = await page.locator('link[rel=icon]').getAttribute('href');
       const header = {
         house: await page.locator('.house').innerText(),

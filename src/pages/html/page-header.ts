@@ -32,4 +32,4 @@ export function toPageHeader(place: Place | null): string {
 
 /** The sandbox banner: shown at the top, but last in keyboard order. */
 export const toPageEnd = (): string =>
-  '<aside id="sandbox" class="sandbox" aria-label="Sandbox"><p><strong>Sandbox</strong> A pretend bank.</p></aside>';
+  '<aside id="sandbox" class="sandbox" aria-label="Sandbox"><p><strong>Sandbox</strong> Made-up accounts.</p></aside>';

@@ -126,7 +126,7 @@ export function SandboxBar({ turn, refresh }: Props) {
   return (
     <div class="row between">
       <p>
-        <strong>Sandbox</strong> A pretend bank.
+        <strong>Sandbox</strong> Made-up accounts.
       </p>
       <details class="menu" onKeyDown={closeOnEscape}>
         <summary>Break something ▾</summary>

@@ -47,7 +47,7 @@ export function IdleCard({ idle, text, health, troubles, problems, now, ask }: P
           <button type="button" class="primary" aria-disabled={isBusy} onClick={() => void (isBusy || check())}>
             {isBusy ? 'Checking…' : 'Check now'}
           </button>
-          <p class="quiet">a call that accepts no copy</p>
+          <p class="quiet">one call with no-cache</p>
         </div>
       </div>
       <div class="columns">

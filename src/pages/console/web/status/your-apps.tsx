@@ -34,7 +34,7 @@ export function YourApps({ recent, isIdle }: Props) {
                 {!isIdle && (
                   <>
                     <th scope="col">Calls</th>
-                    <th scope="col">p99</th>
+                    <th scope="col">Slowest</th>
                     <th scope="col">Got</th>
                   </>
                 )}
