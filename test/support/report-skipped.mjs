@@ -1,4 +1,4 @@
-// Jest reporter of missing programs: one line at the end of the run, with the packages to install.
+// Jest reporter of what tests lacked: one line at the end of the run, with the packages to install.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 
 export default class SkippedReporter {
@@ -9,11 +9,14 @@ export default class SkippedReporter {
   onRunComplete(_contexts, { numPendingTests }) {
     const file = process.env['TEST_MISSING'] ?? '';
     if (!existsSync(file)) return;
-    const missing = new Set(readFileSync(file, 'utf8').split('\n').filter(Boolean));
+    const missing = [...new Set(readFileSync(file, 'utf8').split('\n').filter(Boolean))].toSorted();
     rmSync(file);
-    const without = missing.delete('IPv6') ? ['IPv6 on this machine'] : [];
-    const packages = missing.size > 0 ? [`programs: apt-get install ${[...missing].toSorted().join(' ')}`] : [];
-    const line = `Skipped ${numPendingTests} tests for lack of ${[...without, ...packages].join(', and of ')}\n`;
+    const packages = missing.filter((name) => !name.includes(' ')).join(' ');
+    const lacks = [
+      ...missing.filter((name) => name.includes(' ')),
+      ...(packages ? [`programs: apt-get install ${packages}`] : []),
+    ];
+    const line = `Skipped ${numPendingTests} tests for lack of ${lacks.join(', and of ')}\n`;
     // after the summary
     process.once('exit', () => process.stderr.write(line));
   }

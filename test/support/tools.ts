@@ -30,7 +30,7 @@ const PACKAGES = {
 } as const;
 type Program = keyof typeof PACKAGES;
 
-/** Folders with servers, which are not in every user's PATH. */
+/** Folders with programs: those of servers are not in every user's PATH. */
 const DIRECTORIES = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/lib/squid'];
 
 /** The programs that this test file has checked for. */
@@ -58,7 +58,7 @@ export const hasRedis = () => has('redis-server', 'redis-cli');
 export function hasIpv6(): boolean {
   const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   if (addresses.some(({ address }) => address === '::1')) return true;
-  reportMissing('IPv6');
+  reportMissing('IPv6 on this machine');
   return false;
 }
 
@@ -112,7 +112,7 @@ function find(program: Program): string | undefined {
     .find((path) => existsSync(path));
 }
 
-/** For the line at the end of the run (report-skipped.mjs). */
+/** A package, or words, for the line at the end of the run (report-skipped.mjs). */
 function reportMissing(name: string): void {
   const file = process.env['TEST_MISSING'];
   if (file) appendFileSync(file, `${name}\n`);
