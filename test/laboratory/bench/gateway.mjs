@@ -21,7 +21,7 @@ export async function startGateway({ root, cwd, bank, settings = {}, nodeFlags =
     port,
     url,
     accountsUrl: `${url}/api/v1/accounts`,
-    /** Resolves within 2 ms of the port opening. */
+    /** Resolves once it responds; looks every millisecond. */
     live: () => untilReady(program, () => get(`${url}/health/live`).then(({ status }) => status === 200), 1),
     /** Resolves once a list is cached, and its refresh no longer counts as current. */
     settled: async () => {

@@ -51,9 +51,9 @@ export async function freePort() {
 }
 
 /**
- * Starts a program. `name` appears in messages; `underTest` puts it on the core of the servers under test; `yields`
- * gives other programs on its core priority. Its environment is `env` and PATH only. Its stderr goes to a file, which
- * is quoted if the program ends unexpectedly.
+ * Starts a program. `name` appears in messages; `underTest` puts it on the core of the servers under test, with `onPair` on two; `yields`
+ * gives other programs on its core priority. Its environment is `env`, PATH and LANG. Its stderr goes to a file, which
+ * `complaint` quotes.
  */
 export function start(
   name,
@@ -176,7 +176,7 @@ export function createSink(cwd, name) {
 
 const toFileName = (name) => name.replaceAll(/\W+/g, '-');
 
-/** Kills all remaining programs by pid, and removes their files. */
+/** Stops all remaining programs, and removes their files. */
 export async function cleanUp() {
   leaving = true;
   await Promise.all([...running].map((program) => program.stop()));

@@ -67,7 +67,7 @@ export async function startNginx({ cwd, bank, token }) {
 }
 
 /**
- * Starts rivals/bff-in-a-day.mjs with the settings of the gateway. `calls` returns the number of its calls to the bank.
+ * Starts rivals/bff-in-a-day.mjs with the settings of the gateway. `calls` returns the number of its calls for accounts.
  */
 export async function startBffInADay({ cwd, bank }) {
   const port = await freePort();

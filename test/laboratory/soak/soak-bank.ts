@@ -13,10 +13,10 @@ export interface Version {
 
 export const nameOf = (account: number, version: number): string => `Operating ${account} v${version}`;
 
-/** A scripted bank. It records its responses, and each endpoint can be made to fail. */
+/** A scripted bank. It records the versions that it sent, and each endpoint can be made to fail. */
 export class SoakBank {
   readonly versions: Version[] = [];
-  /** Handles all requests in place of the bank; null if it works. */
+  /** Handle all requests of an endpoint in place of the bank; null if it works. */
   spoilToken: Handler | null = null;
   spoilAccounts: Handler | null = null;
   /** True while the list lacks accounts that its row count includes. */

@@ -107,7 +107,7 @@ async function checkResponse({ name, toUrl }, variant, expected, words) {
   return { url, headers, size };
 }
 
-/** Runs one slice of load. Fails if a response has another size. */
+/** Runs one slice of load. Fails after an error, or if the responses have another size on average. */
 async function measure({ name, pids }, { url, headers, size }, generator) {
   const before = ticksOf(pids());
   const load = await generator.run(url, { connections: CONNECTIONS, seconds: SLICE_SECONDS, headers });

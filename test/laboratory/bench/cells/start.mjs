@@ -12,7 +12,7 @@ import { startNest } from '../rivals.mjs';
 const IDLE_MS = 150_000;
 const cpuOf = (program) => ticksOf(program.pids()) * 10;
 
-/** CPU time from the start to the first response with accounts; and, for one process, resident memory when idle. */
+/** CPU time from the start to the first response with accounts, and resident memory when idle. */
 export async function startUp(bench) {
   const { bank, starts, say } = bench;
   await bank.set({ accounts: 120, latencyMs: 0 });
