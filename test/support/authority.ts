@@ -20,7 +20,7 @@ export interface Authority {
   client(name: string, validity?: Validity): ServerIdentity;
 }
 
-/** A CA with this name. Its certificates share one key pair. */
+/** A CA with this name. The certificates that it issues share one key pair. */
 export function createAuthority(name: string): Authority {
   const [caKey, leafKey] = [takeKeyPair(), takeKeyPair()];
   const root = createCertificate(name, caKey, { use: 'root' });

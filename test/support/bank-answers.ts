@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { PLANTED, sampleAccount } from './sample-accounts.js';
 
 /**
- * Part of every text that this file generates. If it appears anywhere but in an account, one of the bank's values has
- * leaked. It is not a word, because unknown status words are reported (docs/bank.md#drift).
+ * Part of the random texts. If it appears anywhere but in an account, one of the bank's values has leaked. It is not a
+ * word, because unknown status words are reported (docs/bank.md#drift).
  */
 export const MARK = 'ZQ7X';
 
-/** JSON texts that a bank might send as a value. */
+/** What a bank might send as a value; not all of it is JSON. */
 const value = fc.oneof(
   {
     weight: 6,
@@ -91,7 +91,7 @@ const document = fc.oneof(
   { weight: 1, arbitrary: fc.json() },
 );
 
-/** Drops, changes, adds or repeats bytes at random. */
+/** Drops, replaces or adds bytes at random. */
 const damage = fc.array(
   fc.record({
     at: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -113,6 +113,6 @@ export const bankBody: fc.Arbitrary<Buffer> = fc
   .tuple(document, fc.constantFrom('', '', '', '\ufeff', ' \r\n', '\ufeff\ufeff'), seldom(4, damage))
   .map(([text, before, hits]) => spoil(Buffer.from(before + text, 'utf8'), hits ?? []));
 
-/** The same for a whole HTTP response. */
+/** The bytes, often damaged. */
 export const damaged = (bytes: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> =>
   fc.tuple(bytes, damage).map(([whole, hits]) => spoil(whole, hits));

@@ -2,7 +2,7 @@ import { afterEach } from '@jest/globals';
 import { issueToken, startPretendBank, type PretendBank, type PretendBankOptions } from './pretend-bank.js';
 import { listSample } from './sample-accounts.js';
 
-/** Restores the default handlers. Recorded requests and tokens stay. */
+/** The bank issues tokens and lists three accounts again. Its records stay. */
 export function repair(bank: PretendBank): void {
   bank.onToken = issueToken(bank);
   bank.onAccounts = listSample();
@@ -16,9 +16,7 @@ export function holdAccounts(bank: PretendBank): () => void {
   return resolve;
 }
 
-/**
- * One bank for all tests in a file. Await it at the top. Its handlers are restored after each test.
- */
+/** One bank for all tests in a file. Await it at the top. Its handlers and records are reset after each test. */
 export async function bankForFile(options: PretendBankOptions = {}): Promise<PretendBank> {
   const bank = await startPretendBank(options);
   repair(bank);

@@ -8,9 +8,9 @@ import { has, startTool } from './tools.js';
 /** TLS versions that a front can be limited to. */
 type Limit = 'TLS 1.1' | 'TLS 1.2' | 'TLS 1.3';
 
-/** The options of a front: where it listens, its files and the port of the plain HTTP server behind it. */
 interface Front {
   readonly port: number;
+  /** The port of the plain HTTP server behind it. */
   readonly backend: number;
   /** Path of a new file with this text. */
   readonly write: (name: string, text: string) => string;
@@ -127,7 +127,7 @@ export type FrontName = keyof typeof FRONTS;
 
 export const hasFront = (name: FrontName): boolean => has(FRONTS[name].program);
 
-/** Starts a front on a free port of 127.0.0.1 that accepts clients of the CAs in `clients`. Returns its port. */
+/** Starts a front on a free port that accepts clients of the CAs in `clients`. Returns its port. */
 export async function startFront(
   name: FrontName,
   { key, cert }: ServerIdentity,

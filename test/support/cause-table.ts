@@ -19,11 +19,13 @@ export interface Said {
   readonly spans: readonly Span[];
 }
 
-/** The single code, owner and remaining alert of a cause; null without one. */
+/** The only ones of a cause; null if there is none. */
 export interface Expected {
   readonly code: string | null;
   readonly owner: string | null;
+  /** The doctor's code. */
   readonly doctor: string | null;
+  /** What the inhibit rules leave. */
   readonly alert: string | null;
 }
 
@@ -74,9 +76,7 @@ const toDoctor = (said: Said) =>
     .map((step) => `${step.name} ${step.status}: ${pair(step)}`)
     .join('; ');
 
-/**
- * Records the reports. After the last cause in a file, verifies the alerts, and prints the table for `npm run causes`.
- */
+/** `keep` asserts and records what is reported, `checkAlerts` is the test of the alerts. Prints the table if CAUSES is set. */
 export function keepCauses() {
   const kept: { readonly said: Said; readonly alert: string | null }[] = [];
   const rows: string[][] = [];
@@ -100,7 +100,7 @@ export function keepCauses() {
   };
 
   const checkAlerts = () =>
-    (hasPromtool() ? it : it.skip)('each fires its one alert after the inhibit rules', () => {
+    (hasPromtool() ? it : it.skip)('each cause fires its one alert, or none, after the inhibit rules', () => {
       const all = alertsOf(kept.map(({ said }) => said.spans));
       const left = all.map((alerts) => {
         const end = Math.max(...alerts.map(({ minutes }) => minutes.at(-1) ?? 0));

@@ -13,7 +13,7 @@ const PAGE = '<!doctype html><html lang="en"><link rel="icon" href="data:,"><tit
 
 /** A real browser that resolves every name under `.test` to this machine. The suite closes it. */
 export function startBrowser(): Promise<Browser> {
-  // CI runs as root, where Chromium needs --no-sandbox; headless
+  // CI runs as root, where Chromium needs --no-sandbox
   const args = ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP *.test 127.0.0.1'];
   return chromium.launch({ executablePath: pathOf('chromium'), args });
 }
@@ -29,9 +29,7 @@ export async function openWindow(browser: Browser, options: BrowserContextOption
   return context;
 }
 
-/**
- * Serves an empty page, the client's sources as modules, its example, and the pages of the test. Returns the address.
- */
+/** Serves an empty page, the client, its example, and the pages of the test. Returns the address. */
 export function startClientPages(others: RequestListener = (_request, response) => response.writeHead(404).end()) {
   return startWebServer((request, response) => {
     const path = new URL(request.url ?? '/', 'http://page').pathname;
@@ -40,7 +38,7 @@ export function startClientPages(others: RequestListener = (_request, response) 
     if (path === '/client/example/app.js') return void response.writeHead(200, SCRIPT).end(read(path));
     // a bundle, which only the build creates
     if (path === '/client/dist/testing.js') return void response.writeHead(200, SCRIPT).end(read(path));
-    // as built by the build
+    // compiled from the source
     const source = path.replace(/^\/client\/dist\//, '/client/src/').replace(/\.js$/, '.ts');
     if (!/^\/client\/src\/[\w/.-]+\.ts$/.test(source) || !existsSync(join(ROOT, source)))
       return others(request, response);
@@ -52,7 +50,7 @@ const HTML = { 'content-type': 'text/html; charset=utf-8' };
 const SCRIPT = { 'content-type': 'text/javascript; charset=utf-8' };
 const JSC = { target: 'es2022', parser: { syntax: 'typescript' } } as const;
 
-/** A tab with this page, and the errors it logs. */
+/** A tab with this page, and its errors, uncaught or logged. */
 export async function openTab(context: BrowserContext, url: string): Promise<{ page: Page; errors: string[] }> {
   const page = await context.newPage();
   const errors: string[] = [];

@@ -27,7 +27,7 @@ export function openScope(): void {
   scopes.push([]);
 }
 
-/** Closes everything started since `openScope`. @throws the first error, after closing everything */
+/** Closes everything of the running test; of the file if none is running. @throws the first error, after closing everything */
 export async function closeAll(): Promise<void> {
   const closers = scopes.length > 1 ? (scopes.pop() ?? []) : (scopes[0]?.splice(0) ?? []);
   const errors: unknown[] = [];

@@ -29,8 +29,8 @@ export function expectDocumented(answer: Answer): void {
 }
 
 /**
- * The reason why a response is not as documented, or null. Every response has an id and the security headers. An error
- * is a complete, consistent problem document, and never `internal-error`.
+ * The reason why the head of a response is not as documented, or an error not a consistent problem document, or
+ * `internal-error`; else null.
  */
 export function faultOf({ status, headers, text }: Answer): string | null {
   if (!/^[A-Za-z0-9._-]{1,64}$/.test(String(headers['x-request-id'] ?? ''))) return 'no request id';
@@ -61,7 +61,7 @@ export async function askInTime(gateway: Gateway, path = '/api/v1/accounts', hea
   return answer;
 }
 
-/** Everything that must never appear outside of a response to a caller: secrets, tokens, and account data. */
+/** Texts that must never appear outside of a response to a caller: secrets, tokens, and account data. */
 export function secretsOf(bank: Pick<PretendBank, 'files' | 'tokens'>): string[] {
   const read = (file: string) => readFileSync(file, 'utf8');
   const [username, password, passcode] = [bank.files.username, bank.files.password, bank.files.passcode].map(read);
@@ -111,10 +111,8 @@ function undocumentedFields(lines: readonly string[]): string[] {
 }
 
 /**
- * Asserts the conditions that hold after every failure (test/README.md#the-bank): no secret in log lines, errors and
- * health; only documented log fields; one token request at a time; no internal error; the process responds; callers'
- * connections, and the bank's beyond the pool, are closed, and after the stop all connections and file descriptors.
- * Stops the gateway.
+ * Asserts what must hold after every failure (test/README.md#the-bank), except for the last of these conditions, which
+ * askInTime asserts. Stops the gateway.
  */
 export async function expectCommonConditions(
   bank: PretendBank,

@@ -19,9 +19,9 @@ interface ConnectProxy extends RawServer {
   readonly url: URL;
   /** The head of each CONNECT request, oldest first. */
   readonly heads: string[];
-  /** All bytes sent by clients after CONNECT. */
+  /** The bytes that clients sent through tunnels. */
   readonly tunnelled: Buffer[];
-  /** Subjects of the client certificates, null for none. Only for https. */
+  /** Common names of the client certificates, null for none. Only for https. */
   readonly clientCertificates: (string | null)[];
   /** The clients' addresses. */
   readonly from: string[];

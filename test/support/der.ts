@@ -39,7 +39,7 @@ export function pbmac1Pfx(bags: Buffer[], passcode: string, { rounds = 2048, key
   return sequence(der(0x02, Buffer.from([3])), data(contents), macData);
 }
 
-/** The same structure in BER: indefinite lengths everywhere, octet strings in pieces, as Windows and NSS write it. */
+/** The same structure in BER, as Windows and NSS write it: indefinite lengths, long octet strings in pieces. */
 export function toBer(bytes: Buffer): Buffer {
   return berOf(parseAsn1(bytes));
 }

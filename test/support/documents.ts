@@ -63,8 +63,8 @@ const NAMED = /(?<![\w./-])((?:src|test|config|docs|client|\.github|\.ci)\/(?:[\
 const NAMED_BY_END = /`(?!(?:src|test|config|client)\/)([\w-]+\/[\w./-]+\.tsx?)`/g;
 
 /**
- * The links, files and folders in a text that do not exist, including headings. A test may be named without its
- * extension.
+ * The links, files and folders in a text that do not exist, including headings. An end-to-end test may be named without
+ * its extension.
  */
 export function brokenReferences(path: string, text: string): string[] {
   const here = posix.dirname(path);
@@ -87,7 +87,7 @@ function exists(reference: string): boolean {
 
 let sources: string[] | undefined;
 
-/** Every source file of the program and its tests, by its path. */
+/** The source files of program, client and tests, by their paths. */
 export const sourcePaths = (): string[] =>
   (sources ??= ['src', 'client/src', 'client/example', 'client/testing', 'client/test', 'test'].flatMap((directory) =>
     readdirSync(join(ROOT, directory), { recursive: true, encoding: 'utf8' })

@@ -56,7 +56,7 @@ const EXIT = { settings: 2, certificate: 3, dns: 4, route: 5, tls: 6, token: 7, 
 /** The failed step, its code and its owner. */
 export type Verdict = `${StepName}: ${string}, ${'operator' | 'network' | 'bank'}`;
 
-/** Asserts that both reports name this step and the problem. */
+/** Asserts both reports, and the exit code. */
 export function expectFailed({ report, exitCode, text }: Examination, verdict: Verdict, problem: RegExp): void {
   const failed = failedStep(report);
   expect(`${failed?.name}: ${failed?.code}, ${failed?.owner}`).toBe(verdict);

@@ -1,4 +1,5 @@
-// Jest reporter that fails a run whose `-t` matches no test: Jest itself counts all tests as skipped and succeeds.
+// Jest reporter that fails a run whose `-t` matches no test, unless a program is missing: Jest itself counts all tests as
+// skipped and succeeds.
 import { existsSync } from 'node:fs';
 
 export default class FailWithoutTests {

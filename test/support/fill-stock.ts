@@ -1,4 +1,4 @@
-// Runs once before the tests. Creates keys and identities, which is slow, and keeps them for half a day.
+// Runs once before the tests. Creates keys and identities, which is slow, unless those of an earlier run will do.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -10,8 +10,8 @@ import { until } from './until.js';
 export const ASKS_LATE = { requestCert: false, secureOptions: constants.SSL_OP_NO_TICKET } as const;
 
 /**
- * Calls `handler` for clients that present a certificate of the bank's CA after the request, through TLS 1.2 renegotiation. All
- * others, and everyone over TLS 1.3, get 403 as from Apache.
+ * Calls `handler` for clients that present a certificate of the bank's CA after the request, through TLS 1.2 renegotiation.
+ * Everyone over TLS 1.3 gets 403 as from Apache.
  */
 export function askingLate(handler: Handler): Handler {
   return (request, response, url) => {

@@ -1,9 +1,9 @@
 import { Clock, type Instant } from '../../src/time/clock.js';
 
-/** Longer than any back-off, the maximum age of a snapshot and the life of a token. */
+/** Longer than any back-off, and than the default maximum age of a snapshot and life of a token. */
 export const LONGEST_WAIT_MS = 361_000;
 
-/** The system's clocks, running or stopped, which a test moves forward. */
+/** The system's clocks, running or stopped, which a test moves. */
 export class MovedClock extends Clock {
   readonly #offsetMs = { wall: 0, monotonic: 0 };
   #stoppedAt: Instant | null = null;
@@ -29,7 +29,7 @@ export class MovedClock extends Clock {
     this.#offsetMs.wall += ms;
   }
 
-  /** Moves only the monotonic clock forward, as if the wall clock had been set back by the same amount. */
+  /** Moves only the monotonic clock, as if the wall clock had been set back by the same amount. */
   moveMonotonic(ms: number): void {
     this.#offsetMs.monotonic += ms;
   }

@@ -4,7 +4,7 @@ import { startWebServer } from './servers.js';
 export interface Collector {
   /** The value for OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
-  /** All received spans, oldest first. */
+  /** The spans of requests answered with 200, oldest first. */
   readonly spans: CollectedSpan[];
   readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: Buffer }[];
   /** The status of its responses. */

@@ -27,7 +27,7 @@ export class Workshop {
     return this.run(pathOf('openssl'), args);
   }
 
-  /** Runs a command whose arguments have no spaces. */
+  /** Runs openssl with arguments that have no spaces. */
   private command(text: string): void {
     this.openssl(...text.split(' '));
   }

@@ -46,7 +46,7 @@ export async function rawCall(port: number, text: string): Promise<Answer> {
   return answers[0];
 }
 
-/** A request with these header lines, and an allowed Host if they have none. */
+/** A request with these header lines, `Connection: close`, and an allowed Host if they have none. */
 export function rawRequest(line: string, headers: readonly string[] = []): string {
   const host = headers.some((header) => /^host:/i.test(header)) ? [] : ['Host: localhost'];
   return `${[line, ...host, ...headers, 'Connection: close'].join('\r\n')}\r\n\r\n`;

@@ -15,7 +15,7 @@ export interface Redis {
   readonly directory: string;
   /** Settings for a gateway that uses this Redis. */
   readonly env: Record<string, string>;
-  /** Runs a command with redis-cli as an administrator. Returns its output. */
+  /** Runs a command with redis-cli. Returns its output. */
   cli(...args: string[]): string;
   signal(signal: NodeJS.Signals): void;
   /** All keys with their values: everything visible to an attacker with access. */
@@ -31,7 +31,7 @@ export interface RedisOptions {
   readonly port?: number;
 }
 
-/** The real redis-server on a free port of 127.0.0.1. Writes to disk only for `everything`. */
+/** The real redis-server on 127.0.0.1, by default on a free port. Writes to disk only for `everything`. */
 export async function startRedis({
   tls = false,
   config = [],
@@ -66,7 +66,7 @@ export async function startRedis({
   }
   writeFileSync(join(directory, 'redis.conf'), `${lines.join('\n')}\n`);
   const { pid } = await startTool('redis-server', [join(directory, 'redis.conf')], at);
-  // the gateway waits only 200 ms for Redis, which must not be delayed by other tests that use the CPU
+  // a gateway may wait only 200 ms for Redis, which must not be delayed by other tests that use the CPU
   prefer(pid);
   const url = `${tls ? 'rediss' : 'redis'}://${credentials}127.0.0.1:${at}`;
   const tlsArgs = tls ? ['--tls', '--cacert', join(directory, 'ca.pem')] : [];

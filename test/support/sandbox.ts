@@ -12,14 +12,14 @@ import { copySandboxIdentity, takeIdentity, takeKeyPair } from './stock.js';
 /** A client certificate as TLS options; an empty object presents none. */
 type ClientTls = { pfx: Buffer; passphrase: string } | Record<string, never>;
 
-/** A new directory with the identity that all sandboxes share, because creating one is slow. */
+/** A new directory with the identity that sandboxes share by default, because creating one is slow. */
 export function directoryWithIdentity(): string {
   const directory = temporaryDirectory();
   copySandboxIdentity(directory);
   return directory;
 }
 
-/** A new directory with an identity that no other sandbox has. */
+/** A new directory with another identity. */
 export async function directoryWithOtherIdentity(): Promise<string> {
   const directory = temporaryDirectory();
   await writeIdentityFiles(directory, takeIdentity());
@@ -43,7 +43,7 @@ export function toSandboxSettings(change: Partial<SandboxSettings> = {}): Sandbo
   };
 }
 
-/** All sandboxes have the same identity, unless a test passes its own `directory`. */
+/** All sandboxes have the same identity, unless a test passes SANDBOX_DIRECTORY or `fresh`. */
 export async function start(change: Partial<SandboxSettings> = {}, fresh = false): Promise<Sandbox> {
   const sandbox = await startSandbox(toSandboxSettings(change), { fresh });
   onClose(() => sandbox.close());

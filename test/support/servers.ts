@@ -58,8 +58,8 @@ async function listen(server: Server, onSocket: (socket: Socket) => void, host: 
 }
 
 /**
- * A port of 127.0.0.1 where nothing listens. It is below the range of ports that the system assigns, so that no other
- * test gets it by chance.
+ * A port of 127.0.0.1 where nothing listens. It is below the range of ports that the system assigns, so that no server
+ * on port 0 gets it.
  */
 export async function closedPort(): Promise<number> {
   const port = randomInt(10_000, 32_000);
