@@ -1,5 +1,5 @@
-// npm run build: bundles the program, its worker threads and the console page into dist/. The files are built elsewhere
-// and then renamed, so that a failed build changes nothing and a running gateway keeps its loaded files.
+// npm run build: builds dist/. The files are built elsewhere and then renamed, so that a failed build leaves the old ones
+// and a running gateway keeps its loaded files.
 import { execFileSync, type ExecFileSyncOptionsWithStringEncoding } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

@@ -1,6 +1,5 @@
-// The first step of npm scripts. Prints one sentence with the command that fixes the problem: npm ci could not install
-// a needed package, the script must write but cannot (--writes), or it needs a missing build (--built, which needs no
-// packages).
+// A first step of npm scripts. Prints the first sentence of machine.mjs that applies. --writes: the script must write.
+// --built: it needs a build, and no packages.
 import { problemWithBuild, problemWithFolder, problemWithNode, problemWithTools, requireAll } from './machine.mjs';
 
 requireAll(

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const DIST = join(ROOT, 'dist');
-/** The source files of a build. */
+/** Files and folders whose change makes a build outdated. */
 export const SOURCES = [
   'src',
   'client/package.json',

@@ -1,5 +1,5 @@
 // A step of npm run check: prints lines of code against their budgets, and fails above one. To add a line here, first
-// look for one to take out: CONTRIBUTING.md#commits. --folders prints the lines of each folder of src/.
+// look for one to take out: CONTRIBUTING.md#commits. --folders divides the second number by folder.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

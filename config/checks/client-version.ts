@@ -1,6 +1,6 @@
-// Part of npm run check:client: fails if the bytes of the client's package have changed but its version has not. Apps
-// store the package under its version, so a version must mean one package. npm run client:record writes version and
-// digest into client/packed.json.
+// Part of npm run check:client: fails unless client/packed.json has the version and the digest of the client's package.
+// Apps store the package under its version, so a version must mean one package. npm run client:record writes both, unless
+// this version is released with other bytes.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SOURCES = ['src', 'client/src', 'client/testing'];
 const IMPORT = /(?:\bfrom\s+|\bimport\s*\(?\s*)'(\.[^']+)'/g;
 
-/** A layer is a folder of src/, or one of the workspace. It may import only the layers after it. */
+/** A layer is a folder or file of src/, or a folder of the workspace. It may import only the layers after it. */
 const ORDER = [
   'client/testing',
   'main.ts',
@@ -66,7 +66,7 @@ const imports = SOURCES.flatMap((folder) =>
     })),
   );
 
-/** Every folder of src. For the folders directly in src, the order already rules out cycles. */
+/** Every folder with sources. For the folders directly in src, the order already rules out cycles. */
 const folders = new Set<string>();
 for (const { from } of imports) {
   for (let folder = dirname(from); folder !== '.'; folder = dirname(folder)) folders.add(folder);
@@ -86,7 +86,7 @@ const findings = [
   ...report('A circle of files', inCircles(imports, String)),
   ...[...folders].flatMap((folder) =>
     report(
-      `A circle in src/${folder}`,
+      `A circle in ${folder}`,
       inCircles(imports, (file) => memberOf(file, folder)),
     ),
   ),
