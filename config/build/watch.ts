@@ -30,8 +30,8 @@ let building = false;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => void stop(signal === 'SIGHUP' ? 'SIGTERM' : signal));
 }
-// package.json and its lock file are replaced when written, so their folder is watched
-watch(ROOT, changed);
+// npm and editors replace a file when they write it, so its folder is watched
+for (const folder of [ROOT, join(ROOT, 'client')]) watch(folder, changed);
 for (const source of SOURCES.filter((path) => statSync(join(ROOT, path)).isDirectory())) {
   watch(join(ROOT, source), { recursive: true }, changed);
 }

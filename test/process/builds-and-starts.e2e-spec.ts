@@ -21,13 +21,15 @@ writeFileSync('dist/main.js', \`
   setInterval(() => undefined, 1000);
 \`);
 `;
-const SOURCES = ['src/main.ts', 'docs/api.md', 'client/testing/index.ts', 'package.json', 'package-lock.json'];
+const SOURCES = 'src/main.ts docs/api.md client/testing/index.ts client/README.md package.json package-lock.json'.split(
+  ' ',
+);
 
 /** A checkout with a few empty sources and this checkout's scripts; its build and its program are replaced. */
 function createCheckout(): string {
   const directory = temporaryDirectory();
   cpSync(join(ROOT, 'config/build'), join(directory, 'config/build'), { recursive: true });
-  for (const file of [...SOURCES, 'client/package.json', 'client/README.md', 'client/src/index.ts', 'CHANGELOG.md']) {
+  for (const file of [...SOURCES, 'client/package.json', 'client/src/index.ts', 'CHANGELOG.md']) {
     mkdirSync(dirname(join(directory, file)), { recursive: true });
     writeFileSync(join(directory, file), '');
   }
@@ -89,31 +91,28 @@ describe('npm run start:dev', () => {
   });
 });
 
-describe.each([['start'], ['start:dev'], ['start:dev', '--', '--debug'], ['start:prod']])(
-  'npm run %s %s %s',
-  (...script) => {
-    /** A checkout with a built program, as start:prod requires. */
-    function createBuilt(): string {
-      const directory = createCheckout();
-      execFileSync(process.execPath, ['config/build/build.ts'], { cwd: directory });
-      return directory;
-    }
+describe.each(['start', 'start:dev', 'start:dev -- --debug', 'start:prod'])('npm run %s', (script) => {
+  /** A checkout with a built program, as start:prod requires. */
+  function createBuilt(): string {
+    const directory = createCheckout();
+    execFileSync(process.execPath, ['config/build/build.ts'], { cwd: directory });
+    return directory;
+  }
 
-    it('ends with ^C, which the terminal sends to all of its processes', async () => {
-      const { output, closed, killAll } = startNpm(createBuilt(), ...script);
-      await until(() => output().includes('runs'));
-      killAll('SIGINT');
-      await closed;
-      expect(output()).toMatch(/program \d stopped by SIGINT/);
-    });
+  it('ends with ^C, which the terminal sends to all of its processes', async () => {
+    const { output, closed, killAll } = startNpm(createBuilt(), ...script.split(' '));
+    await until(() => output().includes('runs'));
+    killAll('SIGINT');
+    await closed;
+    expect(output()).toMatch(/program \d stopped by SIGINT/);
+  });
 
-    it('leaves nothing behind when its npm gets SIGTERM', async () => {
-      const { output, closed, kill } = startNpm(createBuilt(), ...script);
-      await until(() => output().includes('runs'));
-      kill('SIGTERM');
-      // once no process holds its output open
-      await closed;
-      expect(output()).toMatch(/program \d stopped by SIG(INT|TERM)/);
-    });
-  },
-);
+  it('leaves nothing behind when its npm gets SIGTERM', async () => {
+    const { output, closed, kill } = startNpm(createBuilt(), ...script.split(' '));
+    await until(() => output().includes('runs'));
+    kill('SIGTERM');
+    // once no process holds its output open
+    await closed;
+    expect(output()).toMatch(/program \d stopped by SIG(INT|TERM)/);
+  });
+});
