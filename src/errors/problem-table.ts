@@ -265,7 +265,7 @@ export const PROBLEMS = {
     title: 'The bank did not answer in time',
     when: 'A TLS handshake, a response or the whole list did not arrive in time.',
     steps: [
-      REPORT,
+      'Report it to the bank. If it never worked from here, ask whether our address is on its allowlist.',
       SEND_REPORT,
       DOCTOR,
       'If `tls` or `token` is the slow step, ask the network team whether a firewall drops packets.',
