@@ -18,8 +18,8 @@ import { RenewedFiles, toUnusable } from './renewed-files.js';
 
 /**
  * Replaces the identity without a restart. Changed files are the next identity: with a token it becomes the current one.
- * While the bank rejects the current one, everything new but the certificate is tried too, because a certificate may
- * wait for days, and a new password must not wait with it.
+ * While the current one fails for a reason that the operator can change, everything new but the certificate is tried
+ * too, because a certificate may wait for days, and a new password must not wait with it.
  */
 export class IdentityHolder implements OnApplicationShutdown {
   readonly #oneTokenRequest = pLimit(1);

@@ -37,7 +37,7 @@ const toContents = (files: readonly string[]): string =>
 
 /**
  * Polls files, and tries them when their contents change: reads, checks and uses them. If that fails, the current value
- * stays in use, the rejection is reported once, and the files are tried again after each back-off, because the reason may
+ * stays in use, each new reason is reported, and the files are tried again after each back-off, because the reason may
  * go away without a change: too many open files, or a bank that does not know the certificate yet.
  */
 export class RenewedFiles<T> {

@@ -643,7 +643,7 @@ export type RecentPoint = {
      */
     at: string;
     /**
-     * of /api/v1, without those of the console page
+     * of /api/v1, without those of the gateway's own pages
      */
     requests: number;
     /**

@@ -10,7 +10,7 @@ const { code, owner } = troubleShape;
 const pointSchema = z
   .object({
     at: at.describe('the end of the interval'),
-    requests: count.meta({ example: 40 }).describe('of /api/v1, without those of the console page'),
+    requests: count.meta({ example: 40 }).describe("of /api/v1, without those of the gateway's own pages"),
     current: count.meta({ example: 38 }).describe('those that got current data'),
     stale: count.meta({ example: 2 }).describe('those that got a copy, marked stale'),
     errors: count.meta({ example: 0 }).describe('those answered with a 5xx status'),

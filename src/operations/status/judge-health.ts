@@ -16,7 +16,7 @@ interface PartProblem {
   readonly remedy: string;
 }
 
-/** Judges the components in their order (docs/troubleshooting.md#health). One after a failing one was not tried: `unknown`. */
+/** Judges the components in their order (docs/troubleshooting.md#health). A hop after a failing one was not tried: `unknown`. */
 export function judgeHealth(facts: GatewayFacts) {
   const { stopping, listener } = facts;
   const { redis } = facts.sharing;
