@@ -86,7 +86,7 @@ export class AppModule {
     this.snapshots.refreshForHealth()?.catch(() => undefined);
   }
 
-  /** Reloads the files, and ends any back-off. Resolves once new certificates are in use or rejected. */
+  /** Reloads the files, drops connections, and ends any back-off. Resolves once new certificates are in use or rejected. */
   async reload(): Promise<void> {
     this.refresher.resetBackOff();
     this.identities.current.egress.forget();

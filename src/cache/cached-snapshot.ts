@@ -62,7 +62,7 @@ export class CachedSnapshot {
     return true;
   }
 
-  /** Responses that are being built from it are still sent. */
+  /** Responses that are being built from it are still sent, unless its memory is needed. */
   drop(): void {
     this.#snapshot?.list.retire();
     this.#snapshot = null;

@@ -68,7 +68,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     };
   }
 
-  /** Ends the back-off: the next caller starts a refresh. */
+  /** Ends the back-off of the list. */
   resetBackOff(): void {
     this.#attemptsOf(this.identities.current).backOff.reset();
   }

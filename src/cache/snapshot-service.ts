@@ -31,8 +31,8 @@ interface Caller {
 }
 
 /**
- * Serves a fresh copy without asking the bank; else the result of one refresh that all callers share; an older copy,
- * marked stale, while the bank is slow or failing; never one past its maximum age (docs/api.md#freshness).
+ * Serves a fresh copy without asking the bank; else the result of one refresh that all callers share, or an older copy,
+ * marked stale, but none past its maximum age (docs/api.md#freshness).
  */
 @Injectable()
 export class SnapshotService {
@@ -55,7 +55,7 @@ export class SnapshotService {
     return found ? toServed(found, 'hit') : this.#getRefreshed(wanted, caller);
   }
 
-  /** Starts a background refresh for health if this process has not read a snapshot yet, or after a failure. */
+  /** The refresh in flight; else a new one, outside a back-off, if none has succeeded yet or the last failed; else null. */
   refreshForHealth(): Promise<unknown> | null {
     const { running, trouble, rejection, failed } = this.refresher.state();
     if (running) return running.result;

@@ -26,7 +26,7 @@ const MAX_QUERIES = 8;
 /** Read at the start: a build may replace the file. */
 const PROGRAM = readFileSync(builtFile('list.worker.cjs'), 'utf8');
 
-/** Heap limit of a list: half of the memory beside RESERVED_MB, for the cached list and the next one at once. */
+/** Heap limit of a list: half of the memory beside RESERVED_MB, for the cached list and the next one, within bounds. */
 export const heapLimitMb = (memoryMb: number): number =>
   Math.floor(Math.max(MIN_HEAP_MB, Math.min(MAX_HEAP_MB, (memoryMb - RESERVED_MB) / 2)));
 
@@ -36,7 +36,7 @@ const LIST_HEAP_MB = heapLimitMb(MEMORY_MB);
 /** For the lists beside the next one, MB. */
 const OTHERS_MB = Math.max(LIST_HEAP_MB, MEMORY_MB - RESERVED_MB - LIST_HEAP_MB);
 
-/** The thread has ended without an error: its list was replaced, or the gateway stops. Query the cached list instead. */
+/** The thread has ended without an error, for example because its list was replaced. Query the cached list instead. */
 export class ListEnded extends GatewayError {
   constructor() {
     super('internal-error', 'The list has been replaced by a newer one.');
@@ -60,7 +60,7 @@ export class ListThread {
   static readonly #living = new Set<ListThread>();
 
   /**
-   * Ends replaced lists that only feed downloads, which are cut off, until the next list fits beside the others.
+   * Ends replaced lists, whose open responses are cut off, until the next list fits beside the others.
    * @param othersMb heap that the others may have together
    */
   static async makeRoom(othersMb = OTHERS_MB): Promise<void> {

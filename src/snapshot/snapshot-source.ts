@@ -19,7 +19,7 @@ export interface Snapshot {
   readonly complete: boolean | null;
   /** 0 for a stored copy. */
   readonly pages: number;
-  /** Read by this instance, taken from another instance, or left by an earlier run. */
+  /** Read by this instance, or taken from Redis or from SNAPSHOT_FILE. */
   readonly source: 'bank' | 'shared' | 'file';
   /** True for a stored copy that no refresh took: it is stale until one succeeds. Not if another instance just stored it. */
   readonly isRestored?: boolean;

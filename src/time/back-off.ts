@@ -14,7 +14,7 @@ export interface Trouble {
   readonly since: string;
   readonly attempts: number;
   readonly lastAt: string;
-  /** Earliest time of the next attempt. It may have passed, since only a call triggers an attempt. */
+  /** Earliest time of the next attempt. It may have passed: nothing is tried until a call or a probe needs it. */
   readonly retryAt: string;
 }
 

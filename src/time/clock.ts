@@ -14,8 +14,8 @@ export class Clock {
   }
 
   /**
-   * Milliseconds since `then`: the greater of the two differences. A wall clock that was set back, or a machine that
-   * slept (the monotonic clock stops), can therefore make something look older, never younger.
+   * Milliseconds since `then`: the greater of the two differences. So a wall clock that was set back, or a sleep of the
+   * machine, in which the monotonic clock stops, does not make something look younger.
    */
   since(then: Instant): number {
     const now = this.now();

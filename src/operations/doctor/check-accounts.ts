@@ -10,7 +10,7 @@ import { GatewayError } from '../../errors/gateway-error.js';
 import { Log } from '../../telemetry/log.js';
 import { problemOf, type Findings } from './steps.js';
 
-/** For the next step: the drift in the list, or why it cannot be read. */
+/** The drift in the list, or why it cannot be read. */
 interface Listed {
   readonly drift: readonly Drift[];
   /** Number of pages; 0 if they could not be read. */
@@ -58,7 +58,7 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
   return { drift: list.finish().fields.drift.slice(0, MAX_SHOWN), pages };
 }
 
-/** Compares the accounts with the fields and values that the gateway knows. @throws why the list is unreadable */
+/** Reports the drift in the list. @throws why the list is unreadable */
 export async function checkShape({ drift, unreadable }: Listed, findings: Findings): Promise<void> {
   findings.facts['drift'] = drift;
   if (unreadable !== undefined) throw unreadable;

@@ -62,7 +62,7 @@ export async function examine(options: ExamineOptions) {
   return { ok: reports.every(({ status }) => status !== 'failed'), mode, steps: reports };
 }
 
-/** The steps that leave this machine. */
+/** The steps from dns to shape. */
 async function examineBank(
   steps: Steps,
   settings: Settings,

@@ -19,7 +19,7 @@ export type StepName = (typeof STEPS)[number];
 /** A code from docs/errors.md, or one that only the doctor uses. */
 type DoctorCode = AnyCode | 'config-invalid' | 'pfx-unreadable' | 'dns-failed';
 
-/** `code`, `owner`, `problem` and `remedy` are null if the step succeeded. */
+/** `problem`, `owner` and `remedy` are null unless the step warns or failed; `code` may be null in a warning too. */
 export interface StepReport {
   readonly name: StepName;
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';

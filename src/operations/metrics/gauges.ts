@@ -49,7 +49,7 @@ export class Gauges {
       addGauge(registry, name, help, value);
     gauge('build_info', 'The build that runs.', [{ labels: build, value: 1 }]);
     gauge('mode', 'The bank that is called, and the route to it.', [{ labels: mode, value: 1 }]);
-    gauge('ready', 'Whether /health/ready is 200.', isReady(facts));
+    gauge('ready', 'Whether this instance is ready, as far as it knows.', isReady(facts));
     gauge('status', 'The status of /health.', states);
     gauge('connections', 'Open connections of callers.', await this.#countConnections());
     gauge('pending_requests', 'Requests that wait for the bank.', snapshot.callersWaiting);

@@ -7,7 +7,7 @@ import { GatewayStatus, type GatewayFacts } from './gateway-status.js';
 
 const PROBE_WAITS_MS = 500;
 
-/** The facts that decide whether this instance is ready. Without a list or a token, it calls the bank for them. */
+/** The facts that decide whether this instance is ready. */
 @Injectable()
 export class Readiness {
   constructor(
