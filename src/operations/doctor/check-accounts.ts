@@ -64,9 +64,8 @@ export async function checkShape({ drift, unreadable }: Listed, findings: Findin
   if (unreadable !== undefined) throw unreadable;
   if (drift.length > 0) {
     findings.warning = {
-      problem: 'The bank sends unknown fields or values, or leaves out known fields.',
-      remedy:
-        'Nothing is broken: new fields are left out, new values passed on, and missing fields null. Report them to the maintainers.',
+      problem: 'The bank sends unknown fields or values.',
+      remedy: 'Nothing is broken: new fields are left out, and new values passed on. Report them to the maintainers.',
     };
   }
 }

@@ -11,7 +11,7 @@ const STATUS_PAGE = 'https://status.bank.example/?a&b';
 const CONTACT = { BANK_STATUS_PAGE: STATUS_PAGE, BANK_SUPPORT: 'Desk <1>' };
 const UNSET = { BANK_STATUS_PAGE: undefined, BANK_SUPPORT: undefined };
 
-/** The page without head and header, which are the same on all pages. */
+/** The page without head, header and index. */
 const mainOf = (page: string): string => page.slice(page.indexOf('<main'));
 
 const headingsOf = (document: string) =>

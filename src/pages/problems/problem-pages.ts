@@ -45,7 +45,7 @@ export function toCodePage(code: AnyCode, bank: BankContact): string {
   const over =
     owner === 'caller' || code === 'network-error'
       ? 'The same call succeeds.'
-      : '`/health` no longer has this code, and a call succeeds.';
+      : 'No component in `/health` has this code, and a call succeeds.';
   return toHtmlPage(
     title,
     `<h1>${escapeHtml(title)}</h1>
