@@ -429,15 +429,18 @@ describe('a bank that asks us to wait', () => {
 });
 
 describe('a first page that is rejected for no given reason', () => {
-  it.each([400, 404, 409, 422])('with %i is requested once more with the documented size of 50', async (status) => {
-    const all = answerAs({ size: 120, clamp: 5000 });
-    const { read, requests, lines } = begin((request) => (request.pageSize > 50 ? answer(status) : all(request)), {
-      pageSize: 1000,
-    });
-    expect(await read()).toMatchObject({ accounts: 120, complete: true });
-    expect(requests.map(({ pageSize }) => pageSize)).toEqual([1000, 50, 50, 50]);
-    expect(lines()).toMatchObject([{ event: 'bank.page-refused', pageSize: 1000, next: 50 }]);
-  });
+  it.each([400, 404, 408, 409, 422])(
+    'with %i is requested once more with the documented size of 50',
+    async (status) => {
+      const all = answerAs({ size: 120, clamp: 5000 });
+      const { read, requests, lines } = begin((request) => (request.pageSize > 50 ? answer(status) : all(request)), {
+        pageSize: 1000,
+      });
+      expect(await read()).toMatchObject({ accounts: 120, complete: true });
+      expect(requests.map(({ pageSize }) => pageSize)).toEqual([1000, 50, 50, 50]);
+      expect(lines()).toMatchObject([{ event: 'bank.page-refused', pageSize: 1000, next: 50 }]);
+    },
+  );
 
   it.each<[string, number, number, ProblemCode, number]>([
     ['with another size', 1000, 404, 'access-not-granted', 2],

@@ -219,8 +219,8 @@ class PageRejected extends GatewayError {
   }
 }
 
-/** Codes of a page that may have been rejected for its size, whatever the answer says: any 4xx but 401, 403, 408 and 429. */
-const MAY_BE_OF_SIZE = new Set<string>(['bank-refused', 'access-not-granted']);
+/** Statuses with another reason than the size. */
+const NOT_OF_SIZE = new Set([401, 403, 429]);
 
 /** After a 413, or a 400 that names the page size; for page 1 above the documented size, after other rejections too. */
 function toPageRejected({ status, body, error }: Answer, number: number, size: number): PageRejected | null {
@@ -232,8 +232,9 @@ function toPageRejected({ status, body, error }: Answer, number: number, size: n
       Math.floor(size / 2),
     );
   }
-  const isOpen = number === 1 && size > DOCUMENTED_SIZE && status >= 400 && status !== 401 && status !== 403;
-  return isOpen && MAY_BE_OF_SIZE.has(error.code) ? new PageRejected(error, DOCUMENTED_SIZE) : null;
+  const mayBeOfSize =
+    status >= 400 && status < 500 && !NOT_OF_SIZE.has(status) && error.code !== 'certificate-rejected';
+  return number === 1 && size > DOCUMENTED_SIZE && mayBeOfSize ? new PageRejected(error, DOCUMENTED_SIZE) : null;
 }
 
 const errorOf = (result: Answer | Error): GatewayError | null =>
