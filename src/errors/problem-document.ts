@@ -67,7 +67,7 @@ export const problemSchema = z
 
 export type ProblemDocument = ReturnType<typeof toProblemDocument>;
 
-/** For a 503 without a time of its own. */
+/** For a 503 whose error has no time. */
 const RETRY_AFTER_DEFAULT_MS = 30_000;
 const RETRY_AFTER_MAX_SECONDS = 300;
 
